@@ -24,7 +24,7 @@ test(
       while [ $(below ${hand.pid} | xargs -n 1 -I {} cat /proc/{}/comm 2>/dev/null | grep -c sleep) -lt 2 ]; do sleep 0.05; done
       for p in $(below ${hand.pid}); do
         cat /proc/$p/root${decoded(hand.state)}/token /proc/$p/cwd/../d/vidro/token
-        ls -l /proc/$p/exe
+        cat /proc/$p/comm
       done 2>&1; echo end`,
       access: "host",
     });

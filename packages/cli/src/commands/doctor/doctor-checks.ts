@@ -48,12 +48,18 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
   },
   daemon: lookAtDaemon,
   sandbox: async () => {
-    const { findHostSandbox } = await import("@vidro/hands");
-    if ((await findHostSandbox()) !== undefined) return ok("bubblewrap holds commands to what they may touch");
-    return warn(
-      "bubblewrap does not work here, so every command is asked for",
-      "Install bubblewrap: apt install bubblewrap",
-    );
+    const { findHostSandbox, findProcessScreen } = await import("@vidro/hands");
+    if ((await findHostSandbox()) === undefined)
+      return warn(
+        "bubblewrap does not work here, so every command is asked for",
+        "Install bubblewrap: apt install bubblewrap",
+      );
+    if (process.getuid?.() === 0 && (await findProcessScreen()) === undefined)
+      return warn(
+        "approved lines of root can look at Vidro's state through other processes: perl or Landlock 2 is missing",
+        "Install perl on Linux 5.19 or newer, or run the hand as a user of its own.",
+      );
+    return ok("bubblewrap holds commands to what they may touch");
   },
   model: lookAtModel,
   policy: async (home) => {

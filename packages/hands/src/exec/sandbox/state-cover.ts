@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isWithin } from "../../files/is-within.ts";
 import { readMounts, type MountTable } from "../../files/mounts.ts";
 import { CoveredNamespaces, NAMESPACE_TOOLS, type NamespaceCover } from "./covered-namespace.ts";
+import { findProcessScreen } from "./process-screen.ts";
 import { listAncestors, resolveIfPresent } from "./file-view.ts";
 
 /** A command that may use all of the host except some folders. */
@@ -63,13 +64,15 @@ export async function enterNamespace(cover: NamespaceCover, mounts: MountTable):
 
 /**
  * Bubblewrap leaves one of its processes outside the cover, and root could look around the cover through its /proc
- * entry. So root enters a mount namespace without bubblewrap and drops the capabilities that would undo the cover.
+ * entry. So root enters a mount namespace without bubblewrap, loses other processes' entries in /proc from view where
+ * the kernel can do that, and drops the capabilities that would undo the cover.
  */
 const coverAsRoot: CoverCommand = async (line, cover) => {
+  const screen = await findProcessScreen();
   const powers = [...UNCOVERING, ...newerPowers()].map((power) => `-${power}`).join(",");
   return [
     await enterNamespace(cover, readMounts()),
-    [SHELL, "-c", ENTER, cover.cwd],
+    screen?.(cover.cwd) ?? [SHELL, "-c", ENTER, cover.cwd],
     [SETPRIV, `--bounding-set=${powers}`, "--", ...line],
   ].flat();
 };
