@@ -1,23 +1,35 @@
-import { BUCKETS, featuresOf } from "../../packages/brain/src/models/offline/features.ts";
+import {
+  BUCKETS,
+  featuresOf,
+  LANGUAGE_BUCKETS,
+  languageFeatures,
+} from "../../packages/brain/src/models/offline/features.ts";
 import { Lexicon } from "../../packages/brain/src/models/offline/lexicon.ts";
+import { STOP_WORDS } from "../../packages/brain/src/models/offline/words.ts";
 import { tokensOf } from "../../packages/brain/src/models/offline/tokens.ts";
 import { fillSlots, KIND_WORDS, readLexicon, withoutSlots } from "./phrases.ts";
 import type { WrittenPhrase } from "./phrases.ts";
 
-/** What a phrase is trained with: its features, the column of its intent and that of its language. */
+/** What a phrase is trained with: its features and the column of its intent or language. */
 interface Example {
   readonly features: Int32Array;
-  readonly intent: number;
-  readonly language: number;
+  readonly column: number;
 }
 
-/** Weights of a linear model: one row for each bucket, one column for each intent, then one for each language. */
+/** Weights of a linear model: one row for each bucket, one column for each class. */
+export interface WeightTable {
+  readonly buckets: number;
+  readonly columns: number;
+  readonly weights: Float32Array;
+}
+
+/** What is learnt from phrases: their words, and the weights of intents and of languages. */
 export interface LearntWeights {
   readonly intents: readonly string[];
   readonly words: readonly string[];
   readonly lexicon: Lexicon;
-  readonly columns: number;
-  readonly weights: Float32Array;
+  readonly byIntent: WeightTable;
+  readonly byLanguage: WeightTable;
 }
 
 const LANGUAGES = ["en", "pt", "es"];
@@ -35,8 +47,21 @@ export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
   const words = vocabularyOf(phrases);
   const lexicon = new Lexicon(readLexicon(), words);
   const examples = phrases.flatMap((phrase, index) => examplesOf(phrase, index, { intents, lexicon }));
-  const columns = intents.length + LANGUAGES.length;
-  const weights = new Float32Array(BUCKETS * columns);
+  const spoken = phrases.map(({ language, text }, index) => spokenExample(language, wordsOf(fillSlots(text, index))));
+  const common = Object.entries(STOP_WORDS).flatMap(([language, all]) =>
+    [...all].map((word) => spokenExample(language, [word])),
+  );
+  return {
+    intents,
+    words,
+    lexicon,
+    byIntent: learnTable(examples, { buckets: BUCKETS, columns: intents.length }),
+    byLanguage: learnTable([...spoken, ...common], { buckets: LANGUAGE_BUCKETS, columns: LANGUAGES.length }),
+  };
+}
+
+function learnTable(examples: readonly Example[], { buckets, columns }: Omit<WeightTable, "weights">): WeightTable {
+  const weights = new Float32Array(buckets * columns);
   const random = randomFrom(7);
   const order = examples.map((_, index) => index);
   const known = new Float32Array(examples.length);
@@ -47,11 +72,11 @@ export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
       const example = examples[index];
       // What is known well is looked at in every third round only, to check that it stays so.
       if (example === undefined || ((known[index] ?? 0) > KNOWN && epoch % 3 !== 0)) continue;
-      known[index] = learnExample(example, { weights, columns, intents: intents.length }, rate);
+      known[index] = learnExample(example, { weights, columns }, rate);
     }
     for (let at = 0; at < weights.length; at += 1) weights[at] = (weights[at] ?? 0) * KEPT;
   }
-  return { intents, words, lexicon, columns, weights };
+  return { buckets, columns, weights };
 }
 
 function vocabularyOf(phrases: readonly WrittenPhrase[]): readonly string[] {
@@ -96,9 +121,12 @@ function examplesOf(
         model.lexicon,
       ),
     ),
-    intent: model.intents.indexOf(intent),
-    language: LANGUAGES.indexOf(language),
+    column: model.intents.indexOf(intent),
   }));
+}
+
+function spokenExample(language: string, words: readonly string[]): Example {
+  return { features: Int32Array.from(languageFeatures(words)), column: LANGUAGES.indexOf(language) };
 }
 
 /** The words with two letters of a long one exchanged, or one left out. */
@@ -119,13 +147,12 @@ function blurred(words: readonly string[], random: () => number): readonly strin
   return words.map((word, at) => (at === chosen && !word.startsWith("§") ? "zorblat" : word));
 }
 
-/** One step of logistic regression, for the intent and for the language; gives how probable the intent was. */
+/** One step of logistic regression; gives how probable the right column was. */
 function learnExample(
-  { features, intent, language }: Example,
-  model: { readonly weights: Float32Array; readonly columns: number; readonly intents: number },
+  { features, column: right }: Example,
+  { weights, columns }: Omit<WeightTable, "buckets">,
   rate: number,
 ): number {
-  const { weights, columns, intents } = model;
   const share = 1 / Math.sqrt(features.length);
   const scores = new Float64Array(columns);
   for (let place = 0; place < features.length; place += 1) {
@@ -134,8 +161,7 @@ function learnExample(
   }
   for (let column = 0; column < columns; column += 1) scores[column]! *= share;
   const gradient = new Float64Array(columns);
-  spread(scores.subarray(0, intents), gradient.subarray(0, intents), intent);
-  spread(scores.subarray(intents), gradient.subarray(intents), language);
+  spread(scores, gradient, right);
   // Most columns are right already; only the others are worth the work.
   const wrong = Int32Array.from(gradient.keys()).filter((column) => Math.abs(gradient[column]!) > NEGLIGIBLE);
   const steps = Float64Array.from(wrong, (column) => rate * share * gradient[column]!);
@@ -143,7 +169,7 @@ function learnExample(
     const from = features[place]! * columns;
     for (let at = 0; at < wrong.length; at += 1) weights[from + wrong[at]!]! -= steps[at]!;
   }
-  return 1 + gradient[intent]!;
+  return 1 + gradient[right]!;
 }
 
 /** The difference between the share that each score gets and what it should have. */
@@ -175,16 +201,20 @@ function shuffle(order: number[], random: () => number): void {
 
 /** The intent and the language that weights find most probable for a text. */
 export function guess(
-  { intents, lexicon, columns, weights }: LearntWeights,
+  { intents, lexicon, byIntent, byLanguage }: LearntWeights,
   text: string,
 ): { intent: string; language: string } {
-  const words = wordsOf(text).map((word) => lexicon.correct(word));
-  const scores = new Float64Array(columns);
-  for (const bucket of featuresOf(words, lexicon))
-    for (let column = 0; column < columns; column += 1) scores[column]! += weights[bucket * columns + column]!;
-  const best = (from: number, to: number): number => {
-    const part = scores.slice(from, to);
-    return part.indexOf(Math.max(...part));
+  const words = wordsOf(text);
+  const corrected = words.map((word) => lexicon.correct(word));
+  return {
+    intent: intents[bestColumn(byIntent, featuresOf(corrected, lexicon))] ?? "",
+    language: LANGUAGES[bestColumn(byLanguage, languageFeatures(words))] ?? "",
   };
-  return { intent: intents[best(0, intents.length)] ?? "", language: LANGUAGES[best(intents.length, columns)] ?? "" };
+}
+
+function bestColumn({ columns, weights }: WeightTable, features: readonly number[]): number {
+  const scores = new Float64Array(columns);
+  for (const bucket of features)
+    for (let column = 0; column < columns; column += 1) scores[column]! += weights[bucket * columns + column]!;
+  return scores.indexOf(Math.max(...scores));
 }

@@ -1,6 +1,6 @@
 import { BUCKETS } from "../../packages/brain/src/models/offline/features.ts";
 import { tokensOf } from "../../packages/brain/src/models/offline/tokens.ts";
-import type { LearntWeights } from "./learn.ts";
+import type { LearntWeights, WeightTable } from "./learn.ts";
 import { fillSlots, KIND_WORDS, readLexicon, withoutSlots } from "./phrases.ts";
 import type { WrittenPhrase } from "./phrases.ts";
 
@@ -8,14 +8,13 @@ import type { WrittenPhrase } from "./phrases.ts";
 const SMALLEST = 2;
 const MOST = 127;
 
-/** The model as a file: what the built-in model loads, as JSON. */
+/** The intents as a file: what the built-in model loads, as JSON. */
 export function trainedFile(learnt: LearntWeights, phrases: readonly WrittenPhrase[]): string {
-  const { intents, words } = learnt;
-  const { scale, counts, pairs } = packed(learnt);
+  const { intents } = learnt;
+  const { scale, counts, pairs } = packed(learnt.byIntent);
   return `${JSON.stringify({
     intents,
     scale,
-    words: words.join(" "),
     lexicon: readLexicon(),
     wordsOfIntents: Object.fromEntries(intents.map((intent) => [intent, wordsOf(intent, phrases)])),
     examples: Object.fromEntries(intents.map((intent) => [intent, examplesOf(intent, phrases)])),
@@ -24,10 +23,22 @@ export function trainedFile(learnt: LearntWeights, phrases: readonly WrittenPhra
   })}\n`;
 }
 
-function packed({ weights, columns }: LearntWeights): { scale: number; counts: Buffer; pairs: Buffer } {
+/** The languages as a file: a weight for each bucket and language, and the words of all phrases. */
+export function languagesFile({ byLanguage, words }: LearntWeights): string {
+  const scale = scaleOf(byLanguage);
+  const weights = Buffer.from(Int8Array.from(byLanguage.weights, (weight) => Math.round(weight / scale)).buffer);
+  return `${JSON.stringify({ scale, words: words.join(" "), weights: weights.toString("base64") })}\n`;
+}
+
+function scaleOf({ weights }: WeightTable): number {
   let largest = 0;
   for (const weight of weights) largest = Math.max(largest, Math.abs(weight));
-  const scale = Number((largest / MOST).toPrecision(6));
+  return Number((largest / MOST).toPrecision(6));
+}
+
+function packed(table: WeightTable): { scale: number; counts: Buffer; pairs: Buffer } {
+  const { weights, columns } = table;
+  const scale = scaleOf(table);
   const counts = Buffer.alloc(BUCKETS);
   const pairs: number[] = [];
   for (let bucket = 0; bucket < BUCKETS; bucket += 1) {

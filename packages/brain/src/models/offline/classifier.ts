@@ -1,11 +1,13 @@
 import type { Language } from "@vidro/core/text";
 import { BUCKETS, featuresOf } from "./features.ts";
+import { chancesOf } from "./language.ts";
 import { Lexicon } from "./lexicon.ts";
+import languages from "./trained-languages.json" with { type: "json" };
 import trained from "./trained.json" with { type: "json" };
 import { INTENTS } from "./want.ts";
 import type { Intent } from "./want.ts";
 
-/** The languages, in the order of their columns. */
+/** The languages, in the order of their examples. */
 const LANGUAGES: readonly Language[] = ["en", "pt", "es"];
 
 /** A guess at an intent; `undefined` is what the model cannot do. */
@@ -14,18 +16,12 @@ export interface Guess {
   readonly probability: number;
 }
 
-/** What words may mean, most probable first, and how probable each language is. */
-interface Classification {
-  readonly guesses: readonly Guess[];
-  readonly languages: { readonly [L in Language]: number };
-}
-
 const names: ReadonlySet<string> = new Set(INTENTS);
 const isIntent = (name: string): name is Intent => names.has(name);
 const columns = trained.intents.map((name) => (isIntent(name) ? name : undefined));
 
 /** The words that the model knows. */
-export const LEXICON = new Lexicon(trained.lexicon, trained.words.split(" "));
+export const LEXICON = new Lexicon(trained.lexicon, languages.words.split(" "));
 
 /** Where the pairs of each bucket begin; a pair is a column and its weight. */
 const pairs = Buffer.from(trained.pairs, "base64");
@@ -37,19 +33,17 @@ function startsOf(counts: Buffer): Uint32Array {
   return found;
 }
 
-/** Tells what the words of a sentence may mean. */
-export function classify(words: readonly string[]): Classification {
+/** Tells what the words of a sentence may mean, most probable first. */
+export function classify(words: readonly string[]): readonly Guess[] {
   const features = featuresOf(
     words.map((word) => LEXICON.correct(word)),
     LEXICON,
   );
-  const scores = new Float64Array(columns.length + LANGUAGES.length);
+  const scores = new Float64Array(columns.length);
   for (const bucket of features) addWeights(bucket, scores);
-  const unit = trained.scale / Math.sqrt(features.length);
-  const chances = chancesOf(scores.subarray(0, columns.length), unit);
-  const [en = 0, pt = 0, es = 0] = chancesOf(scores.subarray(columns.length), unit);
+  const chances = chancesOf(scores, trained.scale / Math.sqrt(features.length));
   const guesses = columns.map((intent, at) => ({ intent, probability: chances[at] ?? 0 }));
-  return { guesses: guesses.sort((one, other) => other.probability - one.probability), languages: { en, pt, es } };
+  return guesses.sort((one, other) => other.probability - one.probability);
 }
 
 function addWeights(bucket: number, scores: Float64Array): void {
@@ -58,13 +52,6 @@ function addWeights(bucket: number, scores: Float64Array): void {
     const column = pairs[pair * 2] ?? 0;
     scores[column] = (scores[column] ?? 0) + pairs.readInt8(pair * 2 + 1);
   }
-}
-
-function chancesOf(scores: Float64Array, unit: number): Float64Array {
-  const most = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp((score - most) * unit));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
 }
 
 const wordSets = new Map<Intent, ReadonlySet<string>>();

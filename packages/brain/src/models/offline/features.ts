@@ -1,6 +1,9 @@
 /** Number of buckets that features are hashed into. */
 export const BUCKETS = 1 << 15;
 
+/** Number of buckets that features of a language are hashed into. */
+export const LANGUAGE_BUCKETS = 1 << 12;
+
 /** The word that stands for every word which is not known. */
 const UNKNOWN = "?";
 
@@ -27,6 +30,17 @@ export function featuresOf(words: readonly string[], vocabulary: Vocabulary): re
   addMeanings(known, vocabulary, buckets);
   for (const word of words) if (!word.startsWith("§")) addPieces(`<${word}>`, buckets);
   return buckets;
+}
+
+/** The features that tell the language of a sentence, as buckets: its words and their pieces of 3 and 4 letters. */
+export function languageFeatures(words: readonly string[]): readonly number[] {
+  const buckets: number[] = [];
+  for (const word of words) {
+    if (word.startsWith("§")) continue;
+    buckets.push(bucketOf(`w ${word}`), bucketOf(`w ${word}`));
+    addPieces(`<${word}>`, buckets);
+  }
+  return buckets.map((bucket) => bucket & (LANGUAGE_BUCKETS - 1));
 }
 
 /** Meanings of a sentence that count; a sentence with more is no question that a person asks. */

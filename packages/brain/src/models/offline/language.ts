@@ -1,8 +1,14 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
-import { classify, LEXICON } from "./classifier.ts";
 import { commandLineIn } from "./command-line.ts";
+import { languageFeatures } from "./features.ts";
 import { tokensOf } from "./tokens.ts";
+import trained from "./trained-languages.json" with { type: "json" };
+
+/** The languages, in the order of their columns. */
+const LANGUAGES: readonly Language[] = ["en", "pt", "es"];
+const weights = Buffer.from(trained.weights, "base64");
+const KNOWN_WORDS: ReadonlySet<string> = new Set(trained.words.split(" "));
 
 /** A language that is less probable than this is that of the conversation. */
 const TELLING = 0.6;
@@ -20,14 +26,33 @@ const WORLDWIDE: ReadonlySet<string> = new Set(
 
 /** The language that a task is written in; `fallback` where nothing tells. */
 export function languageOf(task: string, fallback: Language): Language {
-  const words = tokensOf(task.slice(0, OFFLINE_LIMITS.taskChars)).slice(0, OFFLINE_LIMITS.taskWords);
-  const spoken = words.map(({ plain }) => plain);
   const lettered = letteredLanguage(task);
   if (lettered !== undefined) return lettered;
   if (isTyped(task)) return fallback;
-  const known = spoken.filter((word) => LEXICON.knows(word));
+  const tokens = tokensOf(task.slice(0, OFFLINE_LIMITS.taskChars)).slice(0, OFFLINE_LIMITS.taskWords);
+  const spoken = tokens.map(({ plain }) => plain);
+  const known = spoken.filter((word) => KNOWN_WORDS.has(word));
   if (isWorldwide(spoken) || known.length < spoken.length * KNOWN_SHARE) return fallback;
-  return likeliest(classify(known).languages, fallback);
+  return likeliest(languageChances(known), fallback);
+}
+
+/** How probable each language is for the words of a sentence. */
+export function languageChances(spoken: readonly string[]): { readonly [L in Language]: number } {
+  const features = languageFeatures(spoken);
+  const scores = new Float64Array(LANGUAGES.length);
+  for (const bucket of features)
+    for (let at = 0; at < LANGUAGES.length; at += 1)
+      scores[at] = (scores[at] ?? 0) + weights.readInt8(bucket * LANGUAGES.length + at);
+  const [en = 0, pt = 0, es = 0] = chancesOf(scores, trained.scale / Math.sqrt(Math.max(1, features.length)));
+  return { en, pt, es };
+}
+
+/** Chances that add up to one, from scores of which each unit counts so much. */
+export function chancesOf(scores: Float64Array, unit: number): Float64Array {
+  const most = Math.max(...scores);
+  const powers = scores.map((score) => Math.exp((score - most) * unit));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
 }
 
 /** Whether a task is a line for a shell: its words are those of programs. */
@@ -38,8 +63,8 @@ function isTyped(task: string): boolean {
 /** The language whose letters and marks a text has, outside of quotes; undefined when it has none of its own. */
 export function letteredLanguage(text: string): Language | undefined {
   const prose = text.replace(/"[^"]*"|`[^`]*`|“[^”]*”/g, " ");
-  if (/[¿¡ñ]/i.test(prose)) return "es";
-  return /[ãõçêôâà]/i.test(prose) ? "pt" : undefined;
+  if (/[¿¡ñ]|(?<!\p{L})(qué|cuál|cuán|dónde|cómo|más)|ción(?!\p{L})/iu.test(prose)) return "es";
+  return /[ãõçêôâà]|(?<!\p{L})é(?!\p{L})/iu.test(prose) ? "pt" : undefined;
 }
 
 /** Whether words tell no language: a quoted command or a path speaks English whatever its writer speaks. */
@@ -49,7 +74,6 @@ export function isWorldwide(words: readonly string[]): boolean {
 
 /** The most probable language, and the fallback where the words could be of several. */
 export function likeliest(chances: { readonly [L in Language]: number }, fallback: Language): Language {
-  const all: readonly Language[] = ["en", "pt", "es"];
-  const best = all.toSorted((one, other) => chances[other] - chances[one])[0] ?? fallback;
+  const best = LANGUAGES.toSorted((one, other) => chances[other] - chances[one])[0] ?? fallback;
   return chances[best] >= TELLING || chances[fallback] < UNTOLD ? best : fallback;
 }

@@ -3,7 +3,7 @@ import { classify, LEXICON, wordsOfIntent } from "./classifier.ts";
 import type { Guess } from "./classifier.ts";
 import { commandLineIn } from "./command-line.ts";
 import { followUp } from "./follow-up.ts";
-import { isWorldwide, letteredLanguage, likeliest } from "./language.ts";
+import { isWorldwide, languageChances, letteredLanguage, likeliest } from "./language.ts";
 import { readWants } from "./read-want.ts";
 import { operands, strangeWords } from "./slots.ts";
 import { tokensOf } from "./tokens.ts";
@@ -26,11 +26,11 @@ export function understand(task: string, before?: Understanding): Understanding 
   const text = task.slice(0, OFFLINE_LIMITS.taskChars);
   const tokens = tokensOf(text);
   const words = tokens.slice(0, OFFLINE_LIMITS.taskWords).map(({ plain }) => plain);
-  const { guesses, languages } = classify(words);
+  const guesses = classify(words);
   const spoken = before?.language ?? "en";
   // A command line speaks English whatever its writer speaks.
   const tellsNone = commandLineIn(text) !== undefined || isWorldwide(words);
-  const language = letteredLanguage(text) ?? (tellsNone ? spoken : likeliest(languages, spoken));
+  const language = letteredLanguage(text) ?? (tellsNone ? spoken : likeliest(languageChances(words), spoken));
   const nearest = guesses.flatMap(({ intent }) => intent ?? []).slice(0, OFFERED);
   // Half of a task may mean something else than the whole of it.
   const isShort = tokens.length <= OFFLINE_LIMITS.taskWords || quotedCommands(tokens).length > 0;
@@ -60,7 +60,7 @@ function wantsOf({ text, tokens, guesses }: Task, before: Understanding | undefi
 
 function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
   const commands = quotedCommands(tokens);
-  return commands.length > 0 ? commands : wantsInOne(tokens, classify(tokens.map(({ plain }) => plain)).guesses);
+  return commands.length > 0 ? commands : wantsInOne(tokens, classify(tokens.map(({ plain }) => plain)));
 }
 
 /** The wants of the most probable intent for which the sentence has all that it needs. */

@@ -7,7 +7,7 @@ import type { Language } from "@vidro/core/text";
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** Words that say nothing about the topic, by language. */
-const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
+export const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
   en: words(`a an the is are was were be been am do does did have has had i im me my we our you your it its this that
     these those there here what whats which who how when where why of in on at to from for with by about into over
     than then and or not no any some all much many more most very just please can could would will should tell show
