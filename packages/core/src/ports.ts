@@ -146,6 +146,8 @@ export interface ModelRequest {
   /** What the model must or must not call in this reply; when absent, the model chooses. */
   readonly choice?: ToolChoice;
   readonly sampling?: Sampling;
+  /** The model has called tools natively in this run, so that its text is prose. */
+  readonly native?: true;
 }
 
 /** A tool call as the model made it; `input` is the raw text when it is not a JSON object. */
@@ -153,6 +155,8 @@ export interface ModelCall {
   readonly id: string;
   readonly tool: string;
   readonly input: JsonObject | string;
+  /** The model wrote the call into its text: it is no sign that it calls tools natively. */
+  readonly written?: true;
 }
 
 /** The result of one call of a model. */

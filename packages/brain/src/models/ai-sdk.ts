@@ -2,7 +2,8 @@ import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOption
 import { Fault, MODEL_LIMITS } from "@vidro/core";
 import type { Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk/fault.ts";
-import { callOptions } from "./ai-sdk/prompt.ts";
+import { callOptions, COMPATIBLE } from "./ai-sdk/prompt.ts";
+import { readTags } from "./ai-sdk/tagged-text.ts";
 import { ReplyBuilder } from "./reply-builder.ts";
 import { Deadline } from "./call-deadline.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
@@ -80,6 +81,18 @@ async function* parts(
   const { stream } = await deadline.wait(
     model.doStream({ ...callOptions(request, options), abortSignal: deadline.signal }),
   );
+  const received = within(stream, deadline);
+  const isTagged = TAGGED.test(model.provider) && request.native !== true && options.native !== true;
+  yield* isTagged ? readTags(received, new Set(request.tools.map((tool) => tool.name))) : received;
+}
+
+/** Models whose servers may pass on thinking and calls as text. */
+const TAGGED = new RegExp(`^(?:${COMPATIBLE}|worker)\\b`);
+
+async function* within(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  deadline: Deadline,
+): AsyncGenerator<LanguageModelV4StreamPart> {
   const reader = stream.getReader();
   try {
     for (;;) {

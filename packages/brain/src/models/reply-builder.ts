@@ -5,12 +5,13 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { thinkingFieldsOf } from "./ai-sdk/compatible-thinking.ts";
+import { WRITTEN } from "./ai-sdk/tagged-text.ts";
 import { CODEC_LIMITS, Fault, isObject, isWorthKeeping } from "@vidro/core";
 import type { JsonObject, ModelCall, ModelReply, ReplyPart } from "@vidro/core";
 
 /** A text or a passage of thinking that may still grow. */
 interface DraftPassage {
-  readonly kind: "text" | "thinking";
+  kind: "text" | "thinking";
   text: string;
   opaque: JsonObject | undefined;
 }
@@ -42,8 +43,10 @@ export class ReplyBuilder {
   take(part: LanguageModelV4StreamPart): string | undefined {
     switch (part.type) {
       case "text-start":
-      case "text-end":
         this.#passage("text", part);
+        return undefined;
+      case "text-end":
+        this.#endText(part);
         return undefined;
       case "text-delta":
         this.#passage("text", part).text += part.delta;
@@ -96,14 +99,25 @@ export class ReplyBuilder {
     };
   }
 
+  #endText(part: PassagePart): void {
+    const passage = this.#passage("text", part);
+    if (part.providerMetadata?.[WRITTEN]?.["thinking"] !== true) return;
+    // The text so far was thinking whose opening tag stood in the prompt.
+    this.#text = this.#text.slice(passage.text.length);
+    passage.kind = "thinking";
+    passage.opaque = { [WRITTEN]: { tag: "think" } };
+  }
+
   #takeCall(part: LanguageModelV4ToolCall): void {
     // Most packages streamed the input before, where it was counted; otherwise it is bounded here.
     this.#count(part.toolCallId.length + part.toolName.length);
     if (part.input.length > this.#mostChars) this.#count(part.input.length);
     const input = inputOf(part.input);
-    this.#calls.push({ id: part.toolCallId, tool: part.toolName, input });
+    const isWritten = part.providerMetadata?.[WRITTEN] !== undefined;
+    this.#calls.push({ id: part.toolCallId, tool: part.toolName, input, ...(isWritten ? { written: true } : {}) });
     const call = { callId: part.toolCallId, tool: part.toolName, input: typeof input === "string" ? {} : input };
-    this.#parts.push({ kind: "call", ...call, opaque: this.#opaque(undefined, part.providerMetadata) });
+    const metadata = isWritten ? undefined : part.providerMetadata;
+    this.#parts.push({ kind: "call", ...call, opaque: this.#opaque(undefined, metadata) });
   }
 
   /** The text or thinking with this id; the vendor's data of its start, pieces and end is one object. */

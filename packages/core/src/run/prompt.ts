@@ -154,6 +154,7 @@ export function buildPrompt(state: RunState): ModelRequest {
     tools: [...started.tools, ...controlTools(started)],
     ...(choice === undefined ? {} : { choice }),
     ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
+    ...(state.native ? { native: true } : {}),
   };
 }
 

@@ -22,7 +22,7 @@ export type NewId = () => string;
 
 /** The events of a reply: `model.replied` with its plans, notes and proposals, or `model.failed`. */
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
-  const isNative = reply.native === true || reply.calls.length > 0 || state.native;
+  const isNative = reply.native === true || reply.calls.some(({ written }) => written !== true) || state.native;
   const offered = new Set(controlTools(state.started).map(({ name }) => name));
   if (reply.text.length > MODEL_LIMITS.replyChars) return [unusableReply(state, "The answer is too long.")];
   const { prose, said, quoted } = parseReply(reply, { state, offered });

@@ -8,7 +8,8 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import { thinkingOptions } from "./compatible-thinking.ts";
-import { wordsAndCalls } from "@vidro/core";
+import { WRITTEN } from "./tagged-text.ts";
+import { isObject, wordsAndCalls } from "@vidro/core";
 import type { JsonObject, ModelRequest, ReplyPart, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 
 /** A model, and settings that only its vendor knows. */
@@ -137,6 +138,12 @@ type ReplyContent = Extract<LanguageModelV4Message, { role: "assistant" }>["cont
 
 /** A part as it came; `input` is that of the reply's action. */
 function contentOf(part: ReplyPart, input: JsonObject): ReplyContent {
+  // Thinking between tags of the text goes back as it was written.
+  const written = part.opaque?.[WRITTEN];
+  if (part.kind === "thinking" && isObject(written) && typeof written["tag"] === "string") {
+    const { tag } = written;
+    return { type: "text", text: `<${tag}>${part.text}</${tag}>\n` };
+  }
   const data = part.opaque === undefined ? {} : { providerOptions: part.opaque as SharedV4ProviderOptions };
   if (part.kind === "call")
     return { type: "tool-call", toolCallId: part.callId, toolName: part.tool, input: part.input ?? input, ...data };
