@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -15,6 +15,12 @@ const SCRIPT = fileURLToPath(new URL("attacked-hand.process.ts", import.meta.url
 
 /** A user without rights, to run hands as which are not root's. */
 export const NOBODY = 65534;
+
+/** Whether this host can keep other processes from lines of root's: root, perl and a kernel with Landlock 2. */
+export function canScreenProcesses(): boolean {
+  const { stdout } = spawnSync("/usr/bin/perl", ["-e", "print syscall(444, 0, 0, 1)"]);
+  return process.getuid?.() === 0 && Number(stdout ?? 0) >= 2;
+}
 
 /** A hand in a process of its own. */
 export interface AttackedHand {
