@@ -68,6 +68,23 @@ export const HAND_LIMITS = {
   searchBytes: 256 * MIB,
   /** Characters of one line that a search shows. */
   lineChars: 400,
+  /** Length of a text or regular expression to search for. */
+  searchChars: KIB,
+  /** Matches that a search leaves out before a page. */
+  searchOffset: 1_000_000,
+  /** Lines around each match that a search shows, on either side. */
+  contextLines: 20,
+  /** Depth of the groups of a regular expression. */
+  regexDepth: 50,
+  /** Instructions of a compiled regular expression. */
+  regexSize: 4000,
+  /** States of a regular expression's automaton that are kept; beyond it they are made anew. */
+  regexStates: 1000,
+  /** Steps to make states of one search's automaton: about a second. */
+  regexSteps: 3_000_000,
+  /** Size of a .gitignore file, and patterns in it, that a search heeds. */
+  ignoreBytes: 64 * KIB,
+  ignorePatterns: 1000,
   /** Depth of folders that a search enters. */
   folderDepth: 64,
   /** Length of a path. */
