@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { Folder, FolderEntry } from "./files.ts";
+import type { IgnoreFiles } from "./gitignore.ts";
 import { reservedAreaOf } from "./paths.ts";
 import { isWithin } from "./is-within.ts";
 import type { ToolExecution } from "../tools/tool.ts";
@@ -21,11 +22,13 @@ export class FolderWalk {
   readonly #enters: (path: string, name: string) => boolean;
   /** Whether a person approved the walk because policy alone did not allow it. */
   readonly isApproved: boolean;
+  readonly #ignores: IgnoreFiles | undefined;
   #left: number = HAND_LIMITS.searchFiles;
 
-  constructor(execution: ToolExecution, enters: (path: string, name: string) => boolean) {
+  constructor(execution: ToolExecution, enters: (path: string, name: string) => boolean, ignores?: IgnoreFiles) {
     this.#execution = execution;
     this.#enters = enters;
+    this.#ignores = ignores;
     this.isApproved = execution.context.judge(execution.plan).decision === "ask";
   }
 
@@ -33,6 +36,7 @@ export class FolderWalk {
   async *below(folder: Folder, at = ""): AsyncGenerator<WalkEntry> {
     const { entries, more } = await folder.entries(HAND_LIMITS.searchFiles);
     if (more) this.leftOut.add(`${folder.path} holds more than ${HAND_LIMITS.searchFiles} entries`);
+    await this.#ignores?.enter(folder, entries);
     for (const entry of entries) {
       if (this.#execution.signal.aborted) throw new Fault("TOOL_FAILED", "The search was stopped before it ended.");
       if (this.#left === 0) {
@@ -40,6 +44,7 @@ export class FolderWalk {
         return;
       }
       this.#left -= 1;
+      if (this.#ignores?.isIgnored(join(folder.path, entry.name), entry.type === "folder") === true) continue;
       const path = at === "" ? entry.name : `${at}/${entry.name}`;
       if (!this.#mayRead(join(folder.path, entry.name))) this.leftOut.add("what policy keeps from the model");
       else if (entry.type !== "folder") yield { folder, entry, path };

@@ -53,18 +53,80 @@ void test("of a long line the part around the match is shown", async (t) => {
   assert.match(text, /^wide:1:…x+needley+…$/);
 });
 
-void test("more matches than the bound are cut and say so", async (t) => {
-  const { use } = scratch(t, { many: "needle\n".repeat(HAND_LIMITS.entries + 1), wide: "" });
-  const { text } = await use(searchTextTool, { pattern: "needle" });
-  assert.match(text, /\[not everything was seen: there are more matches than fit here \(1000 are shown\)/);
-  assert.equal(text.split("\n").length, HAND_LIMITS.entries + 1);
+void test("a page ends at its limit, and the next goes on behind it", async (t) => {
+  const { use } = scratch(t, {
+    a: "needle 1\nneedle 2\n",
+    b: "needle 3\n",
+    many: "other\n".repeat(HAND_LIMITS.entries + 1),
+  });
+  const page = (more: object) => use(searchTextTool, { pattern: "needle", limit: 2, ...more });
+  const { text, data } = await page({});
+  assert.equal(text, "a:1:needle 1\na:2:needle 2\n[there is more: go on with offset 2]");
+  assert.partialDeepStrictEqual(data, { next: 2, truncated: true });
+  assert.equal((await page({ offset: 2 })).text, "b:1:needle 3");
+  assert.equal((await page({ offset: 9 })).text, "[nothing behind offset 9; there are 3]");
+  const whole = await use(searchTextTool, { pattern: "other" });
+  assert.match(whole.text, /\[there is more: go on with offset 1000\]$/);
 });
 
 void test("all matches together stay within what reading gives at once", async (t) => {
   const { use } = scratch(t, { many: `${"needle".padEnd(HAND_LIMITS.lineChars, ".")}\n`.repeat(900) });
   const { text } = await use(searchTextTool, { pattern: "needle" });
   assert.ok(Buffer.byteLength(text) < HAND_LIMITS.readBytes * 1.1);
-  assert.match(text, /more matches than fit here/);
+  assert.match(text, /there is more: go on with offset \d+/);
+});
+
+void test("a regular expression matches within lines, and what it does not know is refused by name", async (t) => {
+  const { use } = scratch(t, FILES);
+  const lines = async (pattern: string, more: object = {}) =>
+    (await use(searchTextTool, { pattern, regex: true, ...more })).text;
+  assert.equal(await lines("^needle$"), "a.txt:3:needle");
+  assert.equal(await lines("n(e{2})dle\\s*="), "src/b.ts:1:const needle = 1;");
+  assert.equal(await lines("^CONST", { ignore_case: true }), "src/b.ts:1:const needle = 1;");
+  assert.equal(await lines("x$"), '[no line matches "x$"]');
+  await assert.rejects(lines("(?=a)"), { code: "BAD_ARGUMENTS", message: /a lookahead/ });
+});
+
+void test("lines around a match are shown once each, as grep shows them", async (t) => {
+  const { use } = scratch(t, { a: "1\n2\n3 x\n4\n5 x\n6\n7\n8\n9\n10 x\n" });
+  const { text, data } = await use(searchTextTool, { pattern: "x", context: 1 });
+  assert.equal(text, "a-2-2\na:3:3 x\na-4-4\na:5:5 x\na-6-6\n--\na-9-9\na:10:10 x");
+  assert.partialDeepStrictEqual(data, {
+    matches: [
+      { line: 3, before: ["2"], after: ["4"] },
+      { before: [], after: ["6"] },
+    ],
+  });
+});
+
+void test("files and counts are shown instead of lines", async (t) => {
+  const { use } = scratch(t, FILES);
+  const show = async (how: "files" | "counts") =>
+    (await use(searchTextTool, { pattern: "needle", ignore_case: true, show: how })).text;
+  assert.equal(await show("files"), "a.txt\nsrc/b.ts");
+  assert.equal(await show("counts"), "a.txt:2\nsrc/b.ts:1");
+});
+
+void test("what a .gitignore names is left out, unless it is asked for", async (t) => {
+  const { use } = scratch(t, {
+    ".gitignore": "# built\n*.log\n!keep.log\n/out\nsrc/gen/\n",
+    "a.log": "needle",
+    "keep.log": "needle",
+    "out/a": "needle",
+    "src/out/a": "needle",
+    "src/gen/a": "needle",
+    "src/.gitignore": "a.txt\n!b.log\n",
+    "src/a.txt": "needle",
+    "src/b.log": "needle",
+    "src/deep/a.txt": "needle",
+  });
+  const files = async (more: object = {}) =>
+    (await use(searchTextTool, { pattern: "needle", show: "files", ...more })).text.split("\n");
+  assert.deepEqual(await files(), ["keep.log", "src/b.log", "src/out/a"]);
+  assert.deepEqual(await files({ path: "src/deep" }), ['[no line holds "needle"]']);
+  assert.deepEqual(await files({ path: "out" }), ["out/a"]);
+  assert.deepEqual(await files({ exclude: "*.log" }), ["src/out/a"]);
+  assert.equal((await files({ ignored: true })).length, 8);
 });
 
 void test("a file beyond the bound is left out by name, and the rest is still searched", async (t) => {

@@ -2,16 +2,23 @@ import type { BigIntStats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Folder, isBinary } from "../files/files.ts";
+import { Folder } from "../files/files.ts";
+import { IgnoreFiles } from "../files/gitignore.ts";
 import { compileGlob } from "../files/glob.ts";
 import { pathSchema, readPlan, displayPath } from "../files/paths.ts";
 import { isWithin } from "../files/is-within.ts";
 import { inodeKey, isWorkspaceFile, isHardLinked, findHardLinks, type HardLinks } from "../files/hard-links.ts";
+import { lineFinder } from "../files/line-search.ts";
 import { SKIPPED_FOLDERS } from "../files/skipped-folders.ts";
 import { omissionNote, FolderWalk } from "../files/walk.ts";
 import { atAnyDepth } from "./find-files.ts";
+import { SearchPage } from "./search-page.ts";
 import { defineTool } from "./tool.ts";
-import type { ToolExecution } from "./tool.ts";
+import type { ToolExecution, ToolInput } from "./tool.ts";
+
+function globSchema(description: string) {
+  return { type: "string", minLength: 1, maxLength: HAND_LIMITS.globChars, description } as const;
+}
 
 const parameters = {
   type: "object",
@@ -20,27 +27,49 @@ const parameters = {
     pattern: {
       type: "string",
       minLength: 1,
-      maxLength: HAND_LIMITS.lineChars,
-      description: "The text to look for, as it is: this is not a regular expression. It lies within one line.",
+      maxLength: HAND_LIMITS.searchChars,
+      description: "What to look for: this text as it is, or with regex a regular expression. It lies within one line.",
+    },
+    regex: {
+      type: "boolean",
+      description:
+        "Take the pattern as a regular expression: . [a-z] \\d \\w \\s \\b ^ $ ( ) | * + ? {n,m}; no lookaround.",
     },
     path: pathSchema("The folder or file to look in; the workspace when left out."),
     ignore_case: { type: "boolean", description: "Treat capital and small letters alike." },
-    glob: {
-      type: "string",
-      minLength: 1,
-      maxLength: HAND_LIMITS.globChars,
-      description: "Only files that match this, such as *.ts.",
+    glob: globSchema("Only files that match this, such as *.ts or {src,tests}/**."),
+    exclude: globSchema("No files that match this."),
+    ignored: { type: "boolean", description: "Also files that a .gitignore names." },
+    context: {
+      type: "integer",
+      minimum: 0,
+      maximum: HAND_LIMITS.contextLines,
+      description: "Lines to show before and after each match; default: 0.",
+    },
+    show: {
+      enum: ["lines", "files", "counts"],
+      description:
+        "The matching lines, only the names of their files, or the number of lines in each file; default: lines.",
+    },
+    limit: { type: "integer", minimum: 1, maximum: HAND_LIMITS.entries, description: "Lines or files at once." },
+    offset: {
+      type: "integer",
+      minimum: 0,
+      maximum: HAND_LIMITS.searchOffset,
+      description: "Lines or files to leave out, as the previous answer says to go on.",
     },
   },
   additionalProperties: false,
 } as const;
 
+type SearchInput = ToolInput<typeof parameters>;
+
 /** Finds text in files. */
 export const searchTextTool = defineTool({
   name: "search_text",
   description:
-    "Finds a plain text in the files below a folder and gives path:line:text for each line that holds it. " +
-    "Binary files, .git and node_modules are left out.",
+    "Finds a text or a regular expression in the files below a folder and gives path:line:text for each matching line. " +
+    "Binary files, .git, node_modules and what a .gitignore names are left out.",
   parameters,
   idempotent: true,
   effect: "read",
@@ -51,50 +80,53 @@ export const searchTextTool = defineTool({
         "The pattern holds a line end, and a match lies within one line; search for one line of it.",
       );
     }
+    finderOf(input);
     compileGlob(input.glob ?? "*");
+    compileGlob(input.exclude ?? "*");
     return await readPlan(input.path ?? ".", context);
   },
   async run(input, execution) {
-    const search = new Search(input.pattern, input.ignore_case === true);
-    const leftOut = await searchAll(search, compileGlob(atAnyDepth(input.glob ?? "*")), execution);
-    const text = search.matches.map(({ path, line, text: found }) => `${path}:${line}:${found}`).join("\n");
-    const data = { path: execution.plan.path, matches: search.matches, truncated: leftOut.size > 0 };
-    const nothing = `[no line holds ${JSON.stringify(input.pattern)}]`;
-    return { kind: "value", text: (text || nothing) + omissionNote(leftOut), data };
+    const { show = "lines", limit = HAND_LIMITS.entries, offset = 0, context = 0 } = input;
+    const page = new SearchPage(finderOf(input), { show, limit, offset, context });
+    const leftOut = await searchAll(page, input, execution);
+    const data = { path: execution.plan.path, ...page.data(), truncated: leftOut.size > 0 || page.next !== undefined };
+    const nothing = `[no line ${input.regex === true ? "matches" : "holds"} ${JSON.stringify(input.pattern)}]`;
+    return { kind: "value", text: page.text(nothing) + omissionNote(leftOut), data };
   },
 });
 
+function finderOf({ pattern, regex = false, ignore_case = false }: SearchInput) {
+  return lineFinder({ pattern, isRegex: regex, ignoreCase: ignore_case });
+}
+
 /** Searches every matching file; returns the reasons why files were left out. */
 async function searchAll(
-  search: Search,
-  wanted: ReturnType<typeof compileGlob>,
+  page: SearchPage,
+  input: SearchInput,
   execution: ToolExecution<FilePlan>,
 ): Promise<ReadonlySet<string>> {
   const { path } = execution.plan;
+  const wanted = compileGlob(atAnyDepth(input.glob ?? "*"));
+  const unwanted = input.exclude === undefined ? undefined : compileGlob(atAnyDepth(input.exclude));
+  const ignores = input.ignored === true ? undefined : new IgnoreFiles();
   const walk = new FolderWalk(
     execution,
     (below, name) => wanted.reaches(below) && (!SKIPPED_FOLDERS.has(name) || wanted.names(name)),
+    ignores,
   );
-  const { workspace, state } = execution.context;
-  let [ours, inWorkspace]: [HardLinks?, HardLinks?] = [];
-  /** Whether a hard-linked file must not be searched: it is Vidro's own, or not only the workspace's. */
-  const isKept = (stat: BigIntStats, at: string): boolean => {
-    if ((ours ??= findHardLinks(state)).has(inodeKey(stat))) return true;
-    if (walk.isApproved || !isWithin(workspace, at)) return false;
-    return !isWorkspaceFile(stat, workspace, (inWorkspace ??= findHardLinks(workspace)));
-  };
+  const isKept = keptFiles(walk, execution);
   const look = async (folder: Folder, name: string) => {
+    const at = join(folder.path, name);
     try {
       const { bytes, stat } = await folder.read(name);
-      const at = join(folder.path, name);
       if (isHardLinked(stat) && isKept(stat, at)) walk.leftOut.add("what policy keeps from the model");
-      else search.lookInto(bytes, displayPath(at, execution.context));
+      else page.lookInto(bytes, displayPath(at, execution.context));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       walk.leftOut.add(error.message);
     }
-    if (search.full !== undefined) walk.leftOut.add(search.full);
-    return search.full === undefined;
+    if (page.full !== undefined) walk.leftOut.add(page.full);
+    return page.full === undefined && page.next === undefined;
   };
   await using parent = await Folder.open(dirname(path));
   if ((await parent.look(basename(path)))?.isFile()) {
@@ -102,55 +134,21 @@ async function searchAll(
     return walk.leftOut;
   }
   await using folder = await Folder.open(path);
+  await ignores?.readAbove(path, execution.context.workspace);
   for await (const met of walk.below(folder)) {
-    if (met.entry.type !== "file" || !wanted.matches(met.path)) continue;
+    if (met.entry.type !== "file" || !wanted.matches(met.path) || unwanted?.matches(met.path) === true) continue;
     if (!(await look(met.folder, met.entry.name))) break;
   }
   return walk.leftOut;
 }
 
-/** Collects matches up to the bounds. */
-class Search {
-  readonly matches: { path: string; line: number; text: string }[] = [];
-  /** Why the search stopped early. */
-  full: string | undefined;
-  readonly #wanted: string;
-  readonly #bytes: Buffer;
-  readonly #ignoreCase: boolean;
-  #seenBytes = 0;
-  #foundBytes = 0;
-
-  constructor(pattern: string, ignoreCase: boolean) {
-    this.#wanted = ignoreCase ? pattern.toLowerCase() : pattern;
-    this.#bytes = Buffer.from(pattern);
-    this.#ignoreCase = ignoreCase;
-  }
-
-  lookInto(bytes: Buffer, path: string): void {
-    this.#seenBytes += bytes.length;
-    if (this.#seenBytes > HAND_LIMITS.searchBytes)
-      this.full = `more than ${HAND_LIMITS.searchBytes} bytes were looked through`;
-    // Most files do not contain the text, and comparing bytes is much faster than decoding.
-    if (isBinary(bytes) || (!this.#ignoreCase && !bytes.includes(this.#bytes))) return;
-    for (const [index, line] of bytes.toString().split("\n").entries()) {
-      const at = (this.#ignoreCase ? line.toLowerCase() : line).indexOf(this.#wanted);
-      if (at === -1) continue;
-      const match = { path, line: index + 1, text: excerpt(line, at) };
-      this.#foundBytes += Buffer.byteLength(match.path) + Buffer.byteLength(match.text);
-      if (this.matches.length === HAND_LIMITS.entries || this.#foundBytes > HAND_LIMITS.readBytes) {
-        this.full = `there are more matches than fit here (${this.matches.length} are shown), so make the search narrower`;
-        return;
-      }
-      this.matches.push(match);
-    }
-  }
-}
-
-/** The part of a line around the match. */
-function excerpt(line: string, at: number): string {
-  const whole = line.endsWith("\r") ? line.slice(0, -1) : line;
-  if (whole.length <= HAND_LIMITS.lineChars) return whole;
-  const from = Math.max(0, Math.min(at - HAND_LIMITS.lineChars / 4, whole.length - HAND_LIMITS.lineChars));
-  const to = from + HAND_LIMITS.lineChars;
-  return `${from > 0 ? "…" : ""}${whole.slice(from, to)}${to < whole.length ? "…" : ""}`;
+/** Whether a hard-linked file must not be searched: it is Vidro's own, or not only the workspace's. */
+function keptFiles(walk: FolderWalk, { context }: ToolExecution): (stat: BigIntStats, at: string) => boolean {
+  const { workspace, state } = context;
+  let [ours, inWorkspace]: [HardLinks?, HardLinks?] = [];
+  return (stat, at) => {
+    if ((ours ??= findHardLinks(state)).has(inodeKey(stat))) return true;
+    if (walk.isApproved || !isWithin(workspace, at)) return false;
+    return !isWorkspaceFile(stat, workspace, (inWorkspace ??= findHardLinks(workspace)));
+  };
 }
