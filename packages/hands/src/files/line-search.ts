@@ -17,7 +17,7 @@ export type LineMatch = {
 };
 
 /** What to look for. */
-export interface LineQuery {
+interface LineQuery {
   readonly pattern: string;
   readonly isRegex: boolean;
   readonly ignoreCase: boolean;

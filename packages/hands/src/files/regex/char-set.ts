@@ -11,6 +11,7 @@ export const ANY: CharSet = [
   [0, 9],
   [11, LAST],
 ];
+/** `\d`. */
 export const DIGITS: CharSet = [[48, 57]];
 /** Letters, digits and the underscore of ASCII, as in `\w` and `\b`. */
 export const WORD: CharSet = [
@@ -19,6 +20,7 @@ export const WORD: CharSet = [
   [95, 95],
   [97, 122],
 ];
+/** `\s`. */
 export const SPACE: CharSet = [
   [9, 13],
   [32, 32],
