@@ -84,6 +84,8 @@ export interface Budget {
   readonly steps: number;
   readonly actions: number;
   readonly tokens: number;
+  /** Money in US dollars; not bounded when absent. */
+  readonly costUsd?: number;
   /** Time at work; waiting for a person does not count. */
   readonly wallMs: number;
   /** How long a question waits for an answer; after that an empty answer is recorded. */
@@ -137,10 +139,20 @@ export interface ModelCalled {
   readonly attempt: number;
 }
 
-/** Tokens that a call of the model used. */
+/** Tokens and money that a call of the model used. */
 export interface Usage {
+  /** The whole prompt, with what was read from and written to the vendor's cache. */
   readonly inputTokens: number;
+  /** The whole reply, with its thinking. */
   readonly outputTokens: number;
+  /** Part of the prompt that was read from the vendor's cache. */
+  readonly cachedTokens?: number;
+  /** Part of the prompt that was written to the vendor's cache. */
+  readonly cacheWriteTokens?: number;
+  /** Part of the reply that is thinking. */
+  readonly thinkingTokens?: number;
+  /** Cost in US dollars at the price when the reply came; absent when it is nothing, or the price is not known. */
+  readonly costUsd?: number;
 }
 
 /** The model replied with at most one action; `told` reports to the model what of its reply was not carried out. */

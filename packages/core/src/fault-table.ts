@@ -312,6 +312,14 @@ export const TABLE = {
     "The run used as many tokens as it may.",
     "Split the task, or raise --max-tokens.",
   ],
+  COST_LIMIT: [
+    "refuse",
+    500,
+    1,
+    "medium",
+    "The run cost as much as it may.",
+    "Split the task, name a cheaper model by --model, or raise --max-cost.",
+  ],
   TIME_LIMIT: [
     "refuse",
     504,

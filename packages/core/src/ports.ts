@@ -191,6 +191,8 @@ export interface Model {
   readonly name: string;
   /** Tokens of its window, where it is known. */
   readonly window?: number;
+  /** Its replies carry their cost. */
+  readonly isPriced?: true;
   /** Streams one answer; an aborted call ends with `failed`. */
   call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

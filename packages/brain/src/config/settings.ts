@@ -1,6 +1,7 @@
 import { CLIENT_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
 import { WORKER_SOCKET } from "@vidro/core/wire/worker";
+import { factsByModel, modelPrice } from "./model-kinds.ts";
 import { textList, oneOf, anyText, wholeNumber, yesOrNo } from "./setting-kinds.ts";
 import type { SettingKind } from "./setting-kinds.ts";
 
@@ -235,6 +236,29 @@ export const SETTINGS = {
     variable: "VIDRO_MODEL_WINDOW",
     about: "tokens that the model can read at once; the conversation is shortened before it is longer",
     otherwise: "what is known of the model; else the server's refusal of a prompt that is too long",
+  },
+  model_answer: {
+    group: "Models",
+    kind: wholeNumber(1, 100_000_000),
+    variable: "VIDRO_MODEL_ANSWER",
+    about: "tokens of the model's longest answer",
+    otherwise: "what is known of the model",
+  },
+  model_price: {
+    group: "Models",
+    kind: modelPrice,
+    variable: "VIDRO_MODEL_PRICE",
+    about:
+      "US dollars per million tokens, as `input/output`, `input/output/cached` or `input/output/cached/cache-write`",
+    otherwise: "what is known of the model; a model of this machine costs nothing",
+  },
+  model_facts: {
+    group: "Models",
+    kind: factsByModel,
+    variable: "VIDRO_MODEL_FACTS",
+    about:
+      'facts by the name of a model: `{"my-model": {"window": 32768, "answer": 4096, "prices": [{"input": 1, "output": 2}]}}`; also `tools`, `images`, `thinking`, `parallelCalls`, `refusesForcedTools`',
+    otherwise: "what the server says and the catalogue has",
   },
   worker_socket: {
     group: "Models",

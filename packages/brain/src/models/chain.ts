@@ -12,6 +12,7 @@ export function chain(models: readonly Model[]): Model {
     name: models.map((model) => model.name).join(","),
     // A conversation has to fit each of them.
     ...(windows.length === 0 ? {} : { window: Math.min(...windows) }),
+    ...(models.every(({ isPriced }) => isPriced === true) ? { isPriced: true } : {}),
     call: (request, signal) => firstAnswer(models, request, signal),
   };
 }

@@ -4,12 +4,13 @@ import type { Model } from "@vidro/core";
 import type { Config } from "../config.ts";
 import { baseUrl, firstListed, isListening } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
-import { factsOf } from "./catalogue.ts";
 import { chain } from "./chain.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
 import { directModel } from "./direct.ts";
 import { callInFormat } from "./held-format.ts";
+import { modelFacts } from "./model-facts.ts";
 import { offlineModel } from "./offline.ts";
+import { FREE, priced } from "./price.ts";
 import { PROVIDERS, openCompatible } from "./providers.ts";
 import type { Access, Provider } from "./providers.ts";
 import { unknownModel } from "./unknown-model.ts";
@@ -53,7 +54,7 @@ export async function describeChoice(config: Config): Promise<Choice> {
 
 async function byName(name: string, config: Config): Promise<PlacedModel> {
   if (name === "offline") return offline();
-  if (name === DIRECT) return directModel();
+  if (name === DIRECT) return priced(directModel(), FREE);
   const [, prefix, model] = /^([^/]*)\/?(.*)$/.exec(name) ?? [];
   const provider = PROVIDERS.find((one) => one.name === prefix);
   const access = provider && accessTo(provider, config);
@@ -100,7 +101,7 @@ async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
 }
 
 function offline(): ChosenModel {
-  return withReason(offlineModel(), "no key, no address and no server on this machine offers a model");
+  return withReason(priced(offlineModel(), FREE), "no key, no address and no server on this machine offers a model");
 }
 
 async function usualModel(provider: Provider, { url = "" }: Access): Promise<string> {
@@ -114,6 +115,7 @@ function vendorModel(
   model: string,
   { access, config }: { readonly access: Access; readonly config: Config },
 ): PlacedModel {
+  const facts = modelFacts(model, config, provider.local === undefined ? {} : { prices: FREE });
   const opened = aiSdkModel({
     name: model === "" ? provider.name : `${provider.name}/${model}`,
     load: () => provider.open(model, access),
@@ -121,23 +123,25 @@ function vendorModel(
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
     // Another address may serve any model; those of the vendor itself all call tools.
     ...(access.url === undefined ? { native: true } : {}),
-    ...(factsOf(model)?.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
+    ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
     ...patience(config),
-    ...windowOf(model, config),
+    ...(facts.window === undefined ? {} : { window: facts.window }),
   });
-  return access.url === undefined ? opened : { ...opened, url: access.url };
+  const costed = priced(opened, facts.prices);
+  return access.url === undefined ? costed : { ...costed, url: access.url };
 }
 
 function compatibleModel(name: string, server: Server, config: Config): PlacedModel {
   const key = server.key === undefined ? {} : { key: server.key };
+  const { window, prices } = modelFacts(name, config);
   const model = aiSdkModel({
     name,
     load: () => openCompatible(name, server),
     ...key,
     ...patience(config),
-    ...windowOf(name, config),
+    ...(window === undefined ? {} : { window }),
   });
-  return { ...model, url: server.url };
+  return { ...priced(model, prices), url: server.url };
 }
 
 /** Access to a provider; undefined when its key is missing. */
@@ -167,12 +171,6 @@ function serverAt(config: Config): Server | undefined {
 function patience(config: Config): Partial<CallDeadlines> {
   const ms = config.get("model_timeout_ms");
   return ms === undefined ? {} : { firstTokenMs: ms, betweenTokensMs: ms };
-}
-
-/** The window that the settings name, otherwise that of the catalogue. */
-function windowOf(model: string, config: Config): { readonly window?: number } {
-  const window = config.get("model_window") ?? factsOf(model)?.window;
-  return window === undefined ? {} : { window };
 }
 
 function withReason(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { runInNewContext } from "node:vm";
 import type * as ajv from "ajv/dist/2020.js";
-import { Fault, isObject, MODEL_LIMITS } from "@vidro/core";
+import { addUsage, Fault, isObject, MODEL_LIMITS } from "@vidro/core";
 import { createSchemaCompiler, explainMismatch } from "@vidro/core/wire/schema-check";
 import type { AnswerFormat, HealTried, Model, ModelEvent, ModelReply, ModelRequest, Usage } from "@vidro/core";
 
@@ -57,11 +57,7 @@ async function* silently(
 async function* told(reply: ModelReply, before: Usage): AsyncGenerator<ModelEvent> {
   const { text, native } = reply;
   if (text !== "") yield { type: "delta", text, ...(native === undefined ? {} : { native }) };
-  const usage = {
-    inputTokens: before.inputTokens + reply.usage.inputTokens,
-    outputTokens: before.outputTokens + reply.usage.outputTokens,
-  };
-  yield { type: "replied", reply: { ...reply, usage } };
+  yield { type: "replied", reply: { ...reply, usage: addUsage(before, reply.usage) } };
 }
 
 /** The same as the parameter, in words: not every model has the parameter. */

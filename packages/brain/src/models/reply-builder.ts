@@ -2,12 +2,13 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
+  LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { thinkingFieldsOf } from "./ai-sdk/compatible-thinking.ts";
 import { WRITTEN } from "./ai-sdk/tagged-text.ts";
 import { CODEC_LIMITS, Fault, isObject, isWorthKeeping } from "@vidro/core";
-import type { JsonObject, ModelCall, ModelReply, ReplyPart } from "@vidro/core";
+import type { JsonObject, ModelCall, ModelReply, ReplyPart, Usage } from "@vidro/core";
 
 /** A text or a passage of thinking that may still grow. */
 interface DraftPassage {
@@ -94,7 +95,7 @@ export class ReplyBuilder {
       text: this.#text,
       calls: this.#calls,
       ...this.#keptParts(providerMetadata),
-      usage: { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 },
+      usage: usedTokens(usage),
       ...(unified === "length" ? { cutShort: true as const } : {}),
     };
   }
@@ -158,6 +159,19 @@ export class ReplyBuilder {
   #emptiness({ unified, raw }: LanguageModelV4FinishReason): Fault {
     return new Fault("MODEL_RUBBISH", `${this.#model} gave an empty answer (${raw ?? unified})`);
   }
+}
+
+/** The tokens of a call; parts that a server does not count are absent. */
+function usedTokens({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
+  const { cacheRead = 0, cacheWrite = 0 } = inputTokens;
+  const { reasoning = 0 } = outputTokens;
+  return {
+    inputTokens: inputTokens.total ?? 0,
+    outputTokens: outputTokens.total ?? 0,
+    ...(cacheRead === 0 ? {} : { cachedTokens: cacheRead }),
+    ...(cacheWrite === 0 ? {} : { cacheWriteTokens: cacheWrite }),
+    ...(reasoning === 0 ? {} : { thinkingTokens: reasoning }),
+  };
 }
 
 /** The input of a call: the parsed object if it is shallow enough, otherwise the text as the model gave it. */

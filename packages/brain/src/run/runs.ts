@@ -110,6 +110,7 @@ export class Runs {
       // The task of a direct run is a command line.
       agent.model === DIRECT ? undefined : this.#deps.language?.(task),
     ]);
+    if (request.budget?.costUsd !== undefined && model.isPriced !== true) throw unpricedModel(model.name);
     const thread = request.thread ?? this.#deps.newId("thread");
     const started: RunStarted = {
       type: "run.started",
@@ -323,6 +324,12 @@ export class Runs {
     }
     return turns;
   }
+}
+
+/** The fault of a bound on costs that cannot be kept. */
+function unpricedModel(name: string): Fault {
+  const how = "set VIDRO_MODEL_PRICE or model_facts in config.json, name another model, or bound tokens instead";
+  return new Fault("BAD_REQUEST", `The price of ${name} is not known, so a bound on costs cannot be kept: ${how}.`);
 }
 
 /** Resolves when an aborted run is over; rejects after `abortMs` if the store still refuses the terminal entry. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { decide } from "./decide.ts";
-import type { Event, ModelReplied } from "../event.ts";
+import type { Budget, Event, ModelReplied } from "../event.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { fold, reduce } from "./run.ts";
 import { anyLuck, entriesOf, play, said, started, stateOf } from "./walk.fixture.ts";
@@ -179,14 +179,14 @@ test("004-26 the fourth identical call in a row is not made: the run stops and s
   assert.ok(last.type === "run.failed" && last.fault.code === "LOOP_DETECTED");
 });
 
-test("004-26 steps, actions, tokens and time have budgets, and each ends the run by name", () => {
+test("004-26 steps, actions, tokens, time and money have budgets, and each ends the run by name", () => {
   const varied = Array.from({ length: 400 }, (_, index) => ({
     ...LUCK,
     reply: said("", { id: "c1", tool: "echo", input: { text: String(index) } }),
     gapMs: 10,
   }));
   const budget = { steps: 100, actions: 100, tokens: 1e6, wallMs: 1e9 };
-  const end = (less: Partial<typeof budget>) => {
+  const end = (less: Partial<Budget>) => {
     const last = play(varied, started({ budget: { ...budget, ...less } })).entries.at(-1)!.event;
     return last.type === "run.failed" ? last.fault.code : last.type;
   };
@@ -194,6 +194,18 @@ test("004-26 steps, actions, tokens and time have budgets, and each ends the run
   assert.equal(end({ actions: 5 }), "ACTION_LIMIT");
   assert.equal(end({ tokens: 9 }), "TOKEN_LIMIT");
   assert.equal(end({ wallMs: 300 }), "TIME_LIMIT");
+  const costly = varied.map((luck) => ({
+    ...luck,
+    reply: { ...luck.reply, usage: { ...luck.reply.usage, costUsd: 0.2 } },
+  }));
+  const { entries } = play(costly, started({ budget: { ...budget, costUsd: 0.5 } }));
+  assert.equal(
+    entries.filter(({ event }) => event.type === "model.replied").length,
+    3,
+    "ends behind the call that reaches it",
+  );
+  const last = entries.at(-1)!.event;
+  assert.equal(last.type === "run.failed" && last.fault.code, "COST_LIMIT");
 });
 
 test("a model that fails is tried again with a growing rest, and fails by name in the end", () => {

@@ -212,6 +212,7 @@ function overBudget(state: RunState, now: number): FaultCode | undefined {
   const { budget } = state.started;
   if (state.attempt === 0 && state.used.steps >= budget.steps) return "STEP_LIMIT";
   if (state.used.tokens >= budget.tokens) return "TOKEN_LIMIT";
+  if (budget.costUsd !== undefined && state.used.costUsd >= budget.costUsd) return "COST_LIMIT";
   if (state.used.workMs + workedMs(state, now) >= budget.wallMs) return "TIME_LIMIT";
   return undefined;
 }

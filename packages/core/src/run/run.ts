@@ -7,6 +7,7 @@ import type {
   RunStarted,
   TerminalEvent,
   Turn,
+  Usage,
 } from "../event.ts";
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
@@ -54,6 +55,16 @@ export type Phase =
   | { readonly name: "failing"; readonly fault: FaultReport }
   | { readonly name: "ended"; readonly end: TerminalEvent };
 
+/** What a run has used of its budget. */
+interface UsedBudget {
+  readonly steps: number;
+  readonly actions: number;
+  readonly tokens: number;
+  /** US dollars, as far as prices are known. */
+  readonly costUsd: number;
+  readonly workMs: number;
+}
+
 /** The state of a run: the fold of its journal and nothing else. */
 export interface RunState {
   readonly seq: number;
@@ -83,7 +94,7 @@ export interface RunState {
   readonly generation: number;
   /** Mark of the ledger that judged the last action; undefined when the hand does not report one. */
   readonly ledger: string | undefined;
-  readonly used: { readonly steps: number; readonly actions: number; readonly tokens: number; readonly workMs: number };
+  readonly used: UsedBudget;
 }
 
 /** The generation of a store that was never restored from a backup. */
@@ -137,7 +148,7 @@ function initialState(started: RunStarted, at: number): RunState {
     repeated: { call: "", times: 0 },
     generation: started.generation ?? FIRST_GENERATION,
     ledger: undefined,
-    used: { steps: 0, actions: 0, tokens: 0, workMs: 0 },
+    used: { steps: 0, actions: 0, tokens: 0, costUsd: 0, workMs: 0 },
   };
 }
 
@@ -221,7 +232,7 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
     told,
     control: event.control,
     native: state.native || event.native === true,
-    used: { ...state.used, tokens: state.used.tokens + event.usage.inputTokens + event.usage.outputTokens },
+    used: usedAfter(state.used, event.usage),
   };
   if (event.action !== undefined) {
     const call = `${event.action.tool} ${canonicalJson(event.action.input)}`;
@@ -238,6 +249,10 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
   }
   if (event.question !== undefined) return { ...change, phase: { name: "question-drafted", ...event.question } };
   return { ...change, ...answerModel({ ...state, ...change }, "Noted.", false) };
+}
+
+function usedAfter(used: UsedBudget, { inputTokens, outputTokens, costUsd = 0 }: Usage): UsedBudget {
+  return { ...used, tokens: used.tokens + inputTokens + outputTokens, costUsd: used.costUsd + costUsd };
 }
 
 /** Vendors want a result for each call of a reply, also for those beyond the first, which are not run. */

@@ -1,0 +1,19 @@
+import type { ModelFacts } from "@vidro/core";
+import type { Config } from "../config.ts";
+import { factsOf } from "./catalogue.ts";
+
+/**
+ * What is known of a model: the settings for every model go before `model_facts` for this one, those before what its
+ * server says, that before the catalogue.
+ */
+export function modelFacts(model: string, config: Config, server: ModelFacts = {}): ModelFacts {
+  const [window, answer, price] = [config.get("model_window"), config.get("model_answer"), config.get("model_price")];
+  return {
+    ...factsOf(model),
+    ...server,
+    ...config.get("model_facts")?.[model],
+    ...(window === undefined ? {} : { window }),
+    ...(answer === undefined ? {} : { answer }),
+    ...(price === undefined ? {} : { prices: [price] }),
+  };
+}
