@@ -1,12 +1,14 @@
 // npm test [-- <files or node:test flags>]: sets up, checks, then runs every test.
-import { spawnSync } from "node:child_process";
-import { installPeers, NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 import { bundledCommands } from "./test-bundle.js";
-import { testFiles } from "./test-files.js";
+import { HANGS_MS, testsLongestFirst } from "./test-files.js";
 
-/** A test that takes longer hangs: it fails by its name instead of holding up the others. */
-const HANGS_MS = 600_000;
-
+// All at once: most of the time of an installation is waiting.
+const installations = ["scripts", "tests", "tests/clients"].map((folder) =>
+  once(spawn(process.execPath, [`${ROOT}scripts/install.js`, folder], { stdio: "inherit" }), "exit"),
+);
 setUp();
 installTestPrograms([
   "bwrap:bubblewrap",
@@ -22,16 +24,21 @@ installTestPrograms([
   "fish:fish",
   "mandoc:mandoc",
 ]);
-for (const folder of ["scripts", "tests", "tests/clients"]) installPeers(folder);
+for (const [code] of await Promise.all(installations)) if (code !== 0) process.exit(code ?? 1);
 const asked = process.argv.slice(2);
-if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
-const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testFiles()];
-process.stdout.write(`test: ${files.length} files\n`);
 // Tests start hundreds of processes: from a bundle, and with code that is compiled once, each takes half of the time.
-bundledCommands();
-run(NODE, [...NODE_FLAGS, "--test", "--test-concurrency=2", `--test-timeout=${HANGS_MS}`, ...files], {
-  NODE_COMPILE_CACHE: `${ROOT}node_modules/.cache/compile`,
-});
+const env = { NODE_COMPILE_CACHE: `${ROOT}node_modules/.cache/compile` };
+if (asked.length === 0) {
+  run(NODE, [`${ROOT}scripts/check.js`]);
+  const files = testsLongestFirst();
+  process.stdout.write(`test: ${files.length} files\n`);
+  bundledCommands();
+  run(NODE, [`${ROOT}scripts/run-tests.js`, ...files], env);
+} else {
+  const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testsLongestFirst()];
+  bundledCommands();
+  run(NODE, [...NODE_FLAGS, "--test", "--test-concurrency=2", `--test-timeout=${HANGS_MS}`, ...files], env);
+}
 
 /**
  * Installs programs that the tests talk to, where the machine allows it; else says in one line what is missing.
