@@ -1,6 +1,6 @@
 import { decide, reduce } from "@vidro/core/run";
 import { redactParts } from "@vidro/core";
-import type { Entry, Event, Json, RunStarted } from "@vidro/core";
+import type { Entry, Event, Json, RunStarted, Turn } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 import type { Moment, RunState } from "@vidro/core/run";
 import type { RunDependencies } from "./run-dependencies.ts";
@@ -34,11 +34,20 @@ export function momentIn(
   return { run, now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
 }
 
-/** An event with secrets redacted; only texts are replaced, so it keeps its shape. */
+/** An event with secrets redacted; only texts are replaced, so it keeps its shape, and opaque data is never altered. */
 export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
-  if (event.type !== "model.replied" || event.parts === undefined)
-    return redactor.value(event as unknown as Json) as unknown as Kind;
+  const redact = <T>(value: T): T => redactor.value(value as Json) as T;
+  if (event.type === "run.started") {
+    const { history, ...words } = event;
+    return { ...redact(words), history: history.map((turn) => redactTurn(turn, redact)) } as unknown as Kind;
+  }
+  if (event.type !== "model.replied" || event.parts === undefined) return redact(event);
   const { parts, ...words } = event;
-  const redact = <T>(value: T): T => redactor.value(value);
   return { ...redact(words), parts: redactParts(parts, redact) } as Kind;
+}
+
+function redactTurn(turn: Turn, redact: <T>(value: T) => T): Turn {
+  if (turn.role !== "assistant" || turn.parts === undefined) return redact(turn);
+  const { parts, ...words } = turn;
+  return { ...redact(words), parts: redactParts(parts, redact) };
 }

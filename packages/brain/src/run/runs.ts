@@ -7,7 +7,8 @@ import { followRunInBatches } from "./follow.ts";
 import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { openingEntries } from "./opening-entries.ts";
-import { asFault, Fault, FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
+import { threadHistory } from "./thread-history.ts";
+import { asFault, Fault, FOLLOW_LIMITS, RUN_LIMITS } from "@vidro/core";
 import { DIRECT, FIRST_GENERATION, fold } from "@vidro/core/run";
 import type {
   Budget,
@@ -42,6 +43,8 @@ export interface StartRequest extends RunTarget {
   readonly callerTools?: readonly ToolSpec[];
   /** Earlier turns, when the caller keeps the conversation; otherwise they are read from the thread. */
   readonly history?: readonly Turn[];
+  /** Turns that the caller added to the thread; those that the thread has already are left out. */
+  readonly added?: readonly Turn[];
   /** The thread to continue; a new one when left out. */
   readonly thread?: string;
   /** Idempotency key: a second start with the same key gives the first run. */
@@ -129,7 +132,7 @@ export class Runs {
         ...request.budget,
       },
       thread,
-      history: request.history ?? (request.thread === undefined ? [] : await this.#history(request.thread)),
+      history: request.history ?? [],
       ...(request.choice === undefined ? {} : { choice: request.choice }),
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
@@ -139,7 +142,7 @@ export class Runs {
       ...(language === "en" ? {} : { language }),
     };
     const id = this.#deps.newId("run");
-    const { entries, state } = openingEntries(id, started, this.#deps);
+    const { entries, state } = openingEntries(id, await this.#withHistory(started, request), this.#deps);
     const named = {
       id,
       owner: request.owner ?? LOCAL_OWNER,
@@ -297,6 +300,14 @@ export class Runs {
     return driven;
   }
 
+  /** A start with the turns of the runs before it in its thread, unless the caller keeps the conversation. */
+  async #withHistory(started: RunStarted, { thread, history, added = [] }: StartRequest): Promise<RunStarted> {
+    if (thread === undefined || history !== undefined) return started;
+    const earlier = await threadHistory(this.#journal, started);
+    const known = new Set(earlier.map(({ text }) => text));
+    return { ...started, history: [...earlier, ...added.filter(({ text }) => !known.has(text))] };
+  }
+
   async #stateOf(run: string): Promise<RunState> {
     let state: RunState | undefined;
     for (;;) {
@@ -306,23 +317,6 @@ export class Runs {
     }
     if (state === undefined) throw new Fault("JOURNAL_CORRUPT", `Run ${run} has no entries.`);
     return state;
-  }
-
-  /** The last entry of a run; none when it cannot be read, so that a damaged run does not block its thread. */
-  #lastOf({ id, seq }: RunHead): Promise<readonly Entry[]> {
-    return this.#journal.read(id, Math.max(0, seq - 1), 1).catch(() => []);
-  }
-
-  /** Earlier turns of a thread: each task and its answer. */
-  async #history(thread: string): Promise<readonly Turn[]> {
-    const earlier = await this.#journal.list({ thread, limit: RUN_LIMITS.historyRuns });
-    const turns: Turn[] = [];
-    for (const head of [...earlier].reverse()) {
-      const [last] = await this.#lastOf(head);
-      if (last === undefined || !isTerminal(last.event)) continue;
-      turns.push({ role: "user", text: head.task }, { role: "assistant", text: endText(last.event) });
-    }
-    return turns;
   }
 }
 
@@ -370,10 +364,4 @@ function isOpen(head: RunHead): boolean {
 /** The generation of a store that has come back from a backup. */
 function generationOf({ generation }: RunsDependencies): Pick<RunStarted, "generation"> {
   return generation === undefined || generation === FIRST_GENERATION ? {} : { generation };
-}
-
-/** The end of a run as the assistant's turn in its thread. */
-export function endText(end: Extract<Entry["event"], { type: "run.finished" | "run.failed" | "run.aborted" }>): string {
-  if (end.type === "run.finished") return typeof end.result === "string" ? end.result : JSON.stringify(end.result);
-  return end.type === "run.failed" ? `(This failed: ${end.fault.message})` : "(This was stopped.)";
 }

@@ -36,7 +36,7 @@ export const RUN_LIMITS = {
   refusedMs: 3 * SECOND_MS,
   /** Longest such delay. */
   refusedCapMs: 5 * MINUTE_MS,
-  /** Earlier runs of a conversation in the prompt of a new one. */
+  /** Runs of a conversation, newest first, among which the one that a new run continues is searched. */
   historyRuns: 10,
   /**
    * How long a hand that cannot be reached is waited for before the outcome of an order counts as unknown: as long as
@@ -83,6 +83,10 @@ export const MODEL_LIMITS = {
   learntShare: 0.8,
   /** Least length of a conversation that is compacted, whatever window a server claims to have. */
   leastContextChars: 4000,
+  /** Length of what a run knows of the earlier runs of its conversation. */
+  historyChars: 128 * 1000,
+  /** The same as a share of the model's window, where that is less. */
+  historyShare: 0.25,
   /** Length of the digest of compacted turns. */
   digestChars: 16 * KIB,
   /** Cached models; the least recently used is dropped first. */

@@ -145,17 +145,36 @@ function controlTool(
  */
 export function buildPrompt(state: RunState): ModelRequest {
   const { started } = state;
-  const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
   const choice = choiceOf(state);
   return {
-    system: `${started.system}\n\n${houseRules(started)}${folderRule(started)}${choiceRule(started)}`,
+    system: systemText(started),
     // concat copies once; spreading thousands of turns is slower.
-    turns: [...started.history, task].concat(turnsOf(state.turns)),
-    tools: [...started.tools, ...controlTools(started)],
+    turns: [...state.history, taskTurn(state)].concat(turnsOf(state.turns)),
+    tools: offeredTools(started),
     ...(choice === undefined ? {} : { choice }),
     ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
     ...(state.native ? { native: true } : {}),
   };
+}
+
+function systemText(started: RunStarted): string {
+  return `${started.system}\n\n${houseRules(started)}${folderRule(started)}${choiceRule(started)}`;
+}
+
+function offeredTools(started: RunStarted): readonly ToolSpec[] {
+  return [...started.tools, ...controlTools(started)];
+}
+
+/** Whether the prompts of two runs begin alike; if not, signatures of the one do not hold in the other. */
+export function haveSamePrompt(one: RunStarted, other: RunStarted): boolean {
+  return (
+    systemText(one) === systemText(other) && JSON.stringify(offeredTools(one)) === JSON.stringify(offeredTools(other))
+  );
+}
+
+/** The task as a turn, with the digest of what was left out since. */
+export function taskTurn({ started, digest }: Pick<RunState, "started" | "digest">): Turn {
+  return { role: "user", text: digest === "" ? started.task : `${started.task}\n\n${digest}` };
 }
 
 /** The required call of a run in words, for models that ignore the parameter. */

@@ -20,7 +20,8 @@ import { outcomeText } from "../tool.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
 import { roomAfterOverflow, roomAfterReply, roomAtStart } from "./context-room.ts";
 import type { ContextRoom } from "./context-room.ts";
-import { compactTurns, dropSignatures, NO_TURNS, pushTurn } from "./turns.ts";
+import { squeezeHistory } from "./history.ts";
+import { compactTurns, dropSignatures, NO_TURNS, pushTurn, unsigned } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
 /** The phase of a run. In each phase decide() names exactly one next step. */
@@ -74,6 +75,8 @@ export interface RunState {
   readonly phase: Phase;
   /** The tools of the run, including proposed ones that a person approved. */
   readonly tools: readonly ToolSpec[];
+  /** What was said and done before in the thread. */
+  readonly history: readonly Turn[];
   readonly turns: Turns;
   /** Digest of the turns that were dropped from the conversation. */
   readonly digest: string;
@@ -137,6 +140,7 @@ function initialState(started: RunStarted, at: number): RunState {
     at,
     phase: { name: "ready" },
     tools: started.tools,
+    history: started.history,
     turns: NO_TURNS,
     digest: "",
     context: roomAtStart(started),
@@ -224,8 +228,10 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
     ...(called === undefined ? {} : { action: called }),
     ...(parts === undefined ? {} : { parts }),
   };
-  const before = parts?.gap === true ? dropSignatures(state.turns) : state.turns;
+  const hasGap = parts?.gap === true;
+  const before = hasGap ? dropSignatures(state.turns) : state.turns;
   const change = {
+    ...(hasGap ? { history: state.history.map(unsigned) } : {}),
     turns: answersOfOtherCalls(parts, called).reduce(pushTurn, pushTurn(before, turn)),
     attempt: 0,
     context: roomAfterReply(state.context, state.turns, { window: state.started.window, usage: event.usage }),
@@ -272,12 +278,18 @@ function afterHealing(state: RunState, event: HealTried, at: number): StateChang
 }
 
 /** What a repair changes in the conversation before the model is asked again. */
-function repairOf({ context, turns }: RunState, healing: string): StateChange {
+function repairOf({ context, turns, history }: RunState, healing: string): StateChange {
   switch (healing) {
-    case "compact_context":
-      return { context: roomAfterOverflow(context, turns) };
+    case "compact_context": {
+      const room = roomAfterOverflow(context, turns);
+      return { context: room, history: squeezeHistory(history, room.squeezes) };
+    }
     case "drop_thinking":
-      return { turns: dropSignatures(turns), context: { ...context, isUnsigned: true } };
+      return {
+        history: history.map(unsigned),
+        turns: dropSignatures(turns),
+        context: { ...context, isUnsigned: true },
+      };
     default:
       return {};
   }

@@ -49,13 +49,15 @@ export function dropSignatures(turns: Turns): Turns {
   return listOf(turnsOf(turns).map(unsigned));
 }
 
-function unsigned(turn: Turn): Turn {
+/** A turn without signatures and the thinking that they cover. */
+export function unsigned(turn: Turn): Turn {
   return turn.role === "assistant" && turn.parts !== undefined
     ? { ...turn, parts: withoutSignatures(turn.parts) }
     : turn;
 }
 
-function listOf(items: readonly Turn[]): Turns {
+/** A list of these turns. */
+export function listOf(items: readonly Turn[]): Turns {
   return { items, length: items.length, chars: items.reduce((sum, turn) => sum + sizeOf(turn), 0) };
 }
 
@@ -93,7 +95,8 @@ export function headAndTail(text: string, chars: number): string {
   return `${text.slice(0, head)}\n[… ${left} characters left out …]\n${text.slice(text.length - tail)}`;
 }
 
-function shortenTurn(turn: Turn): Turn {
+/** A turn with its tool output cut short. */
+export function shortenTurn(turn: Turn): Turn {
   if (turn.role !== "tool" || turn.text.length <= MODEL_LIMITS.oldOutputChars) return turn;
   const left = turn.text.length - MODEL_LIMITS.oldOutputChars;
   return {

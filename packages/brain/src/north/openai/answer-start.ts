@@ -1,10 +1,9 @@
 import { CHAT_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
-import { endText } from "../../run/runs.ts";
 import type { Runs, StartRequest } from "../../run/runs.ts";
 import { isAnswerTo, openQuestion } from "../question-words.ts";
 import { readCallId } from "./answer.ts";
-import { findWaitingCall, readEntries, readExchange, findWaitingQuestion } from "./questions.ts";
+import { findWaitingCall, readExchange, findWaitingQuestion } from "./questions.ts";
 import { findRepeatedRun } from "./repeated-run.ts";
 import type { ReturnedResult, SentConversation } from "./request.ts";
 
@@ -63,10 +62,15 @@ export async function findAnswerStart(
   if (begun !== undefined) return { run: begun.id, after: 0 };
   if (thread !== undefined && !isRepeated) await makeRoom(runs, open);
   const isWhole = thread === undefined || asked.returned !== undefined;
-  const history = isWhole ? sent : await historyOf(runs, asked, { owner, thread });
+  const isFirst = thread !== undefined && (await runs.list({ owner, thread, limit: 1 })).length === 0;
+  const turns = isWhole || isFirst ? { history: sent } : { added: addedTurns(asked) };
   const into = thread ?? setting.continues;
-  const start = { ...setting, ...(into === undefined ? {} : { thread: into }), task: asked.task, history };
-  const { run } = await runs.start(start);
+  const { run } = await runs.start({
+    ...setting,
+    ...(into === undefined ? {} : { thread: into }),
+    task: asked.task,
+    ...turns,
+  });
   return { run: run.id, after: 0 };
 }
 
@@ -110,24 +114,7 @@ function busy({ id }: RunHead, question: QuestionAsked | undefined): Fault {
   return new Fault("CONFLICT", `Run ${id} of this conversation ${standing}. Wait for it, or abort it.`);
 }
 
-/** Earlier turns of a thread: the history and answer of its last run, and new messages of the caller. */
-async function historyOf(
-  runs: Runs,
-  { earlier }: SentConversation,
-  filter: { owner: string; thread: string },
-): Promise<readonly Turn[]> {
-  const [last] = await runs.list({ ...filter, limit: 1 });
-  if (last === undefined) return earlier;
-  const turns: Turn[] = [];
-  for await (const { event } of readEntries(runs, last)) {
-    if (event.type === "run.started") turns.push(...event.history, { role: "user", text: event.task });
-    if (event.type === "run.finished" || event.type === "run.failed" || event.type === "run.aborted")
-      turns.push({ role: "assistant", text: endText(event) });
-  }
-  const known = new Set(turns.map((turn) => turn.text));
-  const fresh = earlier.slice(earlier.findLastIndex((turn) => turn.role !== "user") + 1);
-  const kept = [...turns, ...fresh.filter((turn) => !known.has(turn.text))].slice(-2 * RUN_LIMITS.historyRuns);
-  // Model servers refuse a conversation that begins with the result of a call.
-  const first = kept.findIndex((turn) => turn.role === "user");
-  return first > 0 ? kept.slice(first) : kept;
+/** The messages that a caller added to a stored conversation since the last answer. */
+function addedTurns({ earlier }: SentConversation): readonly Turn[] {
+  return earlier.slice(earlier.findLastIndex((turn) => turn.role !== "user") + 1);
 }

@@ -1,7 +1,7 @@
 import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { questionName, readQuestionName } from "@vidro/core/run";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, ToolSpec, Usage } from "@vidro/core";
-import { endText } from "../../run/runs.ts";
+import { endText } from "@vidro/core/run";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionShape, questionText } from "../question-words.ts";
 import type { RouteCall } from "../../http/route.ts";

@@ -11,7 +11,7 @@ import type {
   RunHead,
   TerminalEvent,
 } from "@vidro/core";
-import { endText } from "../../run/runs.ts";
+import { endText } from "@vidro/core/run";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionText } from "../question-words.ts";
 import { AnswerText } from "./answer.ts";

@@ -1,0 +1,57 @@
+import { FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
+import type { Journal, RunHead, RunStarted, TerminalEvent, Turn } from "@vidro/core";
+import { extendHistory, fold, haveSamePrompt, historyRoom, turnsOfEnded } from "@vidro/core/run";
+import type { RunState } from "@vidro/core/run";
+
+/** An ended run of a thread. */
+interface EndedRun {
+  readonly head: RunHead;
+  readonly state: RunState;
+  readonly end: TerminalEvent;
+}
+
+/**
+ * What a new run of a thread knows of the runs before it, from their journals: the history of the last run that ended,
+ * and the turns of that run. Runs that ended beside it are added, too. A run that cannot be read is left out, so that
+ * a damaged journal does not block its thread.
+ */
+export async function threadHistory(journal: Journal, started: RunStarted): Promise<readonly Turn[]> {
+  const heads = await journal.list({ thread: started.thread, limit: RUN_LIMITS.historyRuns });
+  const ended = heads.filter(({ status }) => status !== "running" && status !== "asking");
+  const last = await firstReadable(journal, ended);
+  if (last === undefined) return [];
+  const beside = ended.filter(({ id, updatedAt }) => id !== last.head.id && updatedAt >= last.head.startedAt);
+  let isSame = haveSamePrompt(last.state.started, started);
+  let earlier: readonly Turn[] = last.state.history;
+  for (const head of beside.toReversed()) {
+    const other = await readEnded(journal, head);
+    if (other === undefined) continue;
+    earlier = [...earlier, ...turnsOfEnded(other.state, other.end)];
+    isSame = false;
+  }
+  const room = { chars: historyRoom(started.window), keepsSignatures: isSame };
+  return extendHistory(earlier, turnsOfEnded(last.state, last.end), room);
+}
+
+async function firstReadable(journal: Journal, heads: readonly RunHead[]): Promise<EndedRun | undefined> {
+  for (const head of heads) {
+    const run = await readEnded(journal, head);
+    if (run !== undefined) return run;
+  }
+  return undefined;
+}
+
+async function readEnded(journal: Journal, head: RunHead): Promise<EndedRun | undefined> {
+  let state: RunState | undefined;
+  try {
+    for (;;) {
+      const entries = await journal.read(head.id, state?.seq ?? 0, FOLLOW_LIMITS.batch);
+      state = fold(entries, state);
+      if (entries.length < FOLLOW_LIMITS.batch) break;
+    }
+  } catch {
+    return undefined;
+  }
+  if (state?.phase.name !== "ended" || !isTerminal(state.phase.end)) return undefined;
+  return { head, state, end: state.phase.end };
+}
