@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { isObject } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { DaemonProcess } from "../support/daemon-process.ts";
+import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
+import type { FakeOpenAi } from "../support/fake-openai.ts";
+
+/*
+ * A conversation of three tasks: the first reads a file, the second is about something else, and the third can only be
+ * answered from the tool's output of the first.
+ */
+
+const TASKS = ["read the note", "say hello", "which number was in the note?"] as const;
+const NUMBER = "71934";
+
+/** A model that knows only what stands in its prompt. */
+async function readingModel(t: TestContext): Promise<FakeOpenAi> {
+  const server = await fakeOpenAi((response, { body }) => {
+    const messages = messagesIn(body);
+    const task = messages.findLastIndex(({ role }) => role === "user");
+    const asked = wordsOf(messages[task]);
+    const isCalled = messages.slice(task).some(({ role }) => role === "tool");
+    const output = messages.find((message) => message["role"] === "tool" && wordsOf(message).includes(NUMBER));
+    if (asked.startsWith(TASKS[0]) && !isCalled)
+      return calls({ id: "c1", name: "read_file", input: `{"file_path":"note.txt"}` })(response);
+    if (asked.startsWith(TASKS[2])) return text(output === undefined ? "I do not know" : `It was ${NUMBER}.`)(response);
+    text(asked.startsWith(TASKS[0]) ? "I have read it." : "Hello.")(response);
+  });
+  t.after(() => server.close());
+  return server;
+}
+
+function messagesIn(body: JsonObject): readonly JsonObject[] {
+  return Array.isArray(body["messages"]) ? body["messages"].filter(isObject) : [];
+}
+
+function wordsOf(message: JsonObject | undefined): string {
+  return typeof message?.["content"] === "string" ? message["content"] : "";
+}
+
+async function stageOf(model: FakeOpenAi): Promise<Stage> {
+  const stage = await Stage.set({ VIDRO_MODEL: "compatible/remembering", VIDRO_MODEL_URL: model.url });
+  writeFileSync(join(stage.workspace, "note.txt"), `The number is ${NUMBER}.\n`);
+  return stage;
+}
+
+test("vidro alone answers the third task from the tool's output of the first", async (t) => {
+  const model = await readingModel(t);
+  await using stage = await stageOf(model);
+  const terminal = stage.terminal();
+  await terminal.sees("› ");
+  for (const [task, answer] of [
+    [TASKS[0], "I have read it."],
+    [TASKS[1], "Hello."],
+    [TASKS[2], `It was ${NUMBER}.`],
+  ] as const) {
+    terminal.type(`${task}\r`);
+    await terminal.sees(answer);
+    await terminal.sees("› ");
+  }
+  terminal.type("exit\r");
+  assert.equal(await terminal.ends(), 0);
+});
+
+test("a stored conversation remembers a tool's output when the brain is killed between its tasks", async (t) => {
+  const model = await readingModel(t);
+  await using stage = await stageOf(model);
+  const answers: unknown[] = [];
+  let thread: string | undefined;
+  for (const task of TASKS) {
+    await using daemon = await DaemonProcess.up(stage);
+    thread ??= ((await (await post(daemon, "/v1/conversations", {})).json()) as { thread_uuid: string }).thread_uuid;
+    const body = { model: "bunny", messages: [{ role: "user", content: task }] };
+    const reply = (await (await post(daemon, `/v1/conversations/${thread}/messages`, body)).json()) as {
+      choices?: { message: { content: string } }[];
+    };
+    answers.push(reply.choices?.[0]?.message.content ?? reply);
+    assert.equal(await daemon.end("SIGKILL"), null);
+  }
+  assert.deepEqual(answers, ["I have read it.", "Hello.", `It was ${NUMBER}.`]);
+  const prompts = model.requests.map(({ body }) => JSON.stringify(messagesIn(body)).slice(0, -1));
+  for (const [index, prompt] of prompts.slice(1).entries())
+    assert.ok(prompt.startsWith(prompts[index]!), `prompt ${index + 2} begins with the one before it`);
+});
+
+function post(daemon: DaemonProcess, path: string, body: unknown): Promise<Response> {
+  return daemon.ask(path, { method: "POST", body: JSON.stringify(body) });
+}
