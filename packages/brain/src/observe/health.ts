@@ -98,7 +98,7 @@ export class HealthWatch {
     const descriptors = openDescriptors();
     if (this.#writeFault !== undefined) await this.#tryToWrite();
     metrics.storeWritable.set(this.#writeFault === undefined ? 1 : 0);
-    const runs = this.#openRuns();
+    const runs = await this.#deps.condition.openRuns().catch(asFault);
     metrics.setVitals({ room, descriptors, runs, damaged: this.#deps.condition.damaged().length });
     this.#take({
       store: this.#storeFinding(runs),
@@ -118,14 +118,6 @@ export class HealthWatch {
       () => this.wrote(),
       (thrown: unknown) => void (this.#writeFault = asFault(thrown)),
     );
-  }
-
-  #openRuns(): OpenRuns | Fault {
-    try {
-      return this.#deps.condition.openRuns();
-    } catch (thrown) {
-      return asFault(thrown);
-    }
   }
 
   #storeFinding(runs: OpenRuns | Fault): Finding {

@@ -7,7 +7,7 @@ import type { Store, StoreOptions } from "./store.ts";
 export function memoryStore(options: StoreOptions = {}): Store {
   const now = options.now ?? Date.now;
   const journal = memoryJournal(now);
-  const condition = { damaged: () => [], openRuns: () => journal.openRuns() };
+  const condition = { damaged: () => [], openRuns: async () => journal.openRuns() };
   const incarnation = { generation: FIRST_GENERATION, floor: 0 };
   return { incarnation, journal, records: memoryRecords(now), condition, close: () => journal.close() };
 }

@@ -8,7 +8,7 @@ const COUNT = `SELECT ifnull(sum(status = 'running'), 0) AS running, ifnull(sum(
   FROM run WHERE status IN ('running', 'asking')`;
 
 /** Counts the open runs of a database. */
-export function openRunsIn(connection: SqliteConnection, now: () => number): () => OpenRuns {
+export function openRunsIn(connection: SqliteConnection, now: () => number): () => Promise<OpenRuns> {
   const count = query<OpenRuns>(connection.database, COUNT);
-  return () => connection.look(() => ({ ...(count.get(now()) ?? { running: 0, asking: 0, undriven: 0 }) }));
+  return async () => connection.look(() => ({ ...(count.get(now()) ?? { running: 0, asking: 0, undriven: 0 }) }));
 }

@@ -18,8 +18,8 @@ export interface Store {
 export interface StoreCondition {
   /** Damaged runs that this process has come across. */
   damaged(): readonly DamagedRun[];
-  /** Number of open runs; throws a Fault when that cannot be read. */
-  openRuns(): OpenRuns;
+  /** Number of open runs; rejects with a Fault when that cannot be read. */
+  openRuns(): Promise<OpenRuns>;
 }
 
 /** Number of open runs. */

@@ -9,8 +9,7 @@ import { isCorrupt } from "./fault.ts";
 import { Rows } from "./rows.ts";
 import type { Tip } from "./rows.ts";
 import { Salvage } from "./salvage.ts";
-import { parseEvent, verifyChain } from "./verify.ts";
-import type { ChainReport } from "./verify.ts";
+import { verifyChain } from "./verify.ts";
 import { SqliteWatchers } from "./watchers.ts";
 import {
   advance,
@@ -24,6 +23,8 @@ import {
   termEnd,
 } from "../run-rules.ts";
 import type { RunFilter } from "../run-rules.ts";
+import { parseEvent } from "../stored-event.ts";
+import type { ChainReport } from "../stored-event.ts";
 
 /** Options of the journal. */
 interface SqliteJournalOptions {

@@ -1,38 +1,12 @@
-import { asFault, Fault, FOLLOW_LIMITS, isEventType, isObject } from "@vidro/core";
-import type { Event, Json, RunStatus } from "@vidro/core";
+import { FOLLOW_LIMITS } from "@vidro/core";
+import type { RunStatus } from "@vidro/core";
 import { chainCheck } from "../hash-chain.ts";
 import type { ChainLink } from "../hash-chain.ts";
 import { isCorrupt } from "./fault.ts";
 import type { Rows } from "./rows.ts";
 import { noSuchRun, statusAfter } from "../run-rules.ts";
-
-/** Result of a chain check: the number of sound entries, and why the next one is not sound. */
-export interface ChainReport {
-  readonly entries: number;
-  readonly brokenAt?: number;
-  readonly reason?: string;
-}
-
-/**
- * Parses the event of an entry; STORE_NEWER when its type is unknown to this version, JOURNAL_CORRUPT when it is no
- * event.
- */
-export function parseEvent(run: string, link: ChainLink): Event {
-  const event = parsed(link.body);
-  const type = isObject(event) ? event["type"] : undefined;
-  if (isEventType(type)) return event as unknown as Event;
-  if (typeof type !== "string")
-    throw new Fault("JOURNAL_CORRUPT", `The journal of run ${run} is broken: entry ${link.seq} is no event.`);
-  throw new Fault("STORE_NEWER", `Run ${run}: entry ${link.seq} has type ${type}, which this version does not know.`);
-}
-
-function parsed(body: string): Json | undefined {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
+import { parseEvent, whyUnknown } from "../stored-event.ts";
+import type { ChainReport } from "../stored-event.ts";
 
 /** Checks the whole chain of a run, up to the `seq` of its row; NOT_FOUND when there is no run. */
 export function verifyChain(run: string, rows: Rows): ChainReport {
@@ -46,7 +20,7 @@ export function verifyChain(run: string, rows: Rows): ChainReport {
     if (typeof links === "string") return { entries, brokenAt: entries + 1, reason: links };
     if (links.length === 0) break;
     for (const link of links) {
-      const reason = check(link) ?? unknownEvent(run, link);
+      const reason = check(link) ?? whyUnknown(run, link);
       if (reason !== undefined) return { entries, brokenAt: entries + 1, reason };
       status = statusAfter(status, parseEvent(run, link));
       entries += 1;
@@ -67,13 +41,4 @@ function soundLinks(run: string, from: number, rows: Rows): readonly ChainLink[]
     }
   }
   return "the page of the file that it lies in is damaged";
-}
-
-function unknownEvent(run: string, link: ChainLink): string | undefined {
-  try {
-    parseEvent(run, link);
-    return undefined;
-  } catch (thrown) {
-    return asFault(thrown).message;
-  }
 }
