@@ -243,6 +243,14 @@ export const TABLE = {
     "Repeat it when that one has ended.",
   ],
   STORE_FAILED: ["retry", 503, 1, "critical", "The journal's disk reports an error.", "Look at the disk: dmesg"],
+  STORE_UNREACHABLE: [
+    "retry",
+    503,
+    7,
+    "critical",
+    "The database of the store cannot be reached.",
+    "See whether it is up, and whether its address in VIDRO_STORE is right.",
+  ],
   COMMIT_UNKNOWN: [
     "pause",
     503,

@@ -36,6 +36,33 @@ export const STORE_LIMITS = {
   auditPage: 256,
 } as const;
 
+/** Bounds of a store in PostgreSQL. */
+export const POSTGRES_LIMITS = {
+  /** Connections of one brain, besides the one for wakes. */
+  connections: 8,
+  /** How long an unused connection stays open. */
+  idleMs: 30 * SECOND_MS,
+  /** How long connecting may take. */
+  connectMs: 5 * SECOND_MS,
+  /** How long the server works on one statement before it gives it up. */
+  statementMs: 20 * SECOND_MS,
+  /** How long a reply is waited for before the connection counts as lost. */
+  replyMs: 25 * SECOND_MS,
+  /** How long a brain waits at its start for a server that is not there. */
+  openMs: 30 * SECOND_MS,
+  /** First delay before work is repeated on another connection, doubled each time, and the longest. */
+  retryMs: 20,
+  retryCapMs: 500,
+  /** Interval at which the counters of watched runs and kinds are read, in case a wake was lost. */
+  lookMs: 2 * SECOND_MS,
+  /** Delay in which changes gather for one notification to other brains. */
+  tellMs: 5,
+  /** Changes that wait for it; more are found by the next look. */
+  untold: 10_000,
+  /** Length of one notification; PostgreSQL takes less than 8000 bytes. */
+  notifyChars: 2000,
+} as const;
+
 /** Bounds of the lock that allows one daemon per home. */
 export const DAEMON_LIMITS = {
   /** Attempts of a refused daemon to read which process holds the home, and the delay in between. */

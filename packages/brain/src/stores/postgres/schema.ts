@@ -1,0 +1,62 @@
+/**
+ * Migrations: the script at index n leads from version n to n + 1. A released script is never changed; a new one is
+ * added behind it.
+ *
+ * The row of a run has the end of its journal (`seq`, `hash`, `status`), so that one UPDATE with a condition checks the
+ * lease and the place of an append for many runs at once. `task` is JSON, since text of PostgreSQL cannot hold NUL.
+ * `hash` of an entry chains it to the one before it, as in every store.
+ */
+export const POSTGRES_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE run (
+    number  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id      text NOT NULL UNIQUE,
+    owner   text NOT NULL,
+    thread  text NOT NULL,
+    key     text,
+    task    text NOT NULL,
+    status  text NOT NULL,
+    started bigint NOT NULL,
+    updated bigint NOT NULL,
+    seq     bigint NOT NULL,
+    hash    text NOT NULL,
+    epoch   bigint NOT NULL,
+    holder  text,
+    until   bigint NOT NULL,
+    UNIQUE (owner, key)
+  ) WITH (fillfactor = 70);
+  CREATE INDEX run_thread ON run (thread, number);
+  CREATE INDEX run_owner ON run (owner, number);
+  CREATE INDEX run_open ON run (number) WHERE status IN ('running', 'asking');
+  CREATE TABLE entry (
+    run  bigint NOT NULL,
+    seq  bigint NOT NULL,
+    at   bigint NOT NULL,
+    body text NOT NULL,
+    hash text NOT NULL,
+    PRIMARY KEY (run, seq)
+  );
+  CREATE TABLE record (
+    number  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind    text NOT NULL,
+    id      text NOT NULL,
+    owner   text NOT NULL,
+    body    text NOT NULL,
+    version bigint NOT NULL,
+    created bigint NOT NULL,
+    updated bigint NOT NULL,
+    UNIQUE (kind, id)
+  );
+  CREATE INDEX record_place ON record (kind, number);
+  CREATE INDEX record_owner ON record (kind, owner, number);
+  CREATE TABLE record_change (
+    kind    text PRIMARY KEY,
+    changes bigint NOT NULL
+  );
+  CREATE TABLE incarnation (
+    place      integer PRIMARY KEY CHECK (place = 1),
+    generation bigint NOT NULL,
+    floor      bigint NOT NULL
+  );
+  `,
+];
