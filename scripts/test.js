@@ -1,6 +1,7 @@
 // npm test [-- <files or node:test flags>]: sets up, checks, then runs every test.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { globSync } from "node:fs";
 import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 import { bundledCommands } from "./test-bundle.js";
 import { HANGS_MS, testsLongestFirst } from "./test-files.js";
@@ -23,6 +24,7 @@ installTestPrograms([
   "zsh:zsh",
   "fish:fish",
   "mandoc:mandoc",
+  "initdb:postgresql",
 ]);
 for (const [code] of await Promise.all(installations)) if (code !== 0) process.exit(code ?? 1);
 const asked = process.argv.slice(2);
@@ -45,7 +47,7 @@ if (asked.length === 0) {
  * @param {string[]} programs as `command:package`
  */
 function installTestPrograms(programs) {
-  const missing = programs.filter((program) => spawnSync("which", [program.split(":")[0] ?? ""]).status !== 0);
+  const missing = programs.filter((program) => !isInstalled(program.split(":")[0] ?? ""));
   if (missing.length === 0) return;
   const packages = missing.map((program) => program.split(":")[1] ?? "");
   if (process.getuid?.() !== 0 || spawnSync("which", ["apt-get"]).status !== 0) {
@@ -57,4 +59,13 @@ function installTestPrograms(programs) {
   run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {
     DEBIAN_FRONTEND: "noninteractive",
   });
+}
+
+/**
+ * Whether a program is in the path, or where Debian keeps those of PostgreSQL.
+ * @param {string} command
+ */
+function isInstalled(command) {
+  if (spawnSync("which", [command]).status === 0) return true;
+  return globSync(`/usr/lib/postgresql/*/bin/${command}`).length > 0;
 }

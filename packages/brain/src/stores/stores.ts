@@ -9,6 +9,7 @@ export type OpenStore = (where: string, options?: StoreOptions) => Promise<Store
 export const STORES = {
   memory: async (_where, options) => memoryStore(options),
   sqlite: sqliteStore,
+  postgres: async (where, options) => (await import("./postgres.ts")).postgresStore(where, options),
 } as const satisfies Record<string, OpenStore>;
 
 /** The name of a store. */
