@@ -8,7 +8,7 @@ import { PostgresRows } from "./rows.ts";
 import type { RunPlace } from "./rows.ts";
 
 /** The end of a run's journal, where the next append goes. */
-export type PostgresTip = Pick<RunPlace, "number" | "epoch" | "status" | "seq" | "hash"> & {
+type PostgresTip = Pick<RunPlace, "number" | "epoch" | "status" | "seq" | "hash"> & {
   /** False once the lease was released. */
   readonly isHeld: boolean;
 };

@@ -13,7 +13,7 @@ export interface Statement {
 }
 
 /** One attempt at a write; `isRepeat` when an earlier one may have been carried out. */
-export type WriteAttempt<Result> = (isRepeat: boolean) => Promise<Result>;
+type WriteAttempt<Result> = (isRepeat: boolean) => Promise<Result>;
 
 /**
  * A bounded pool of connections to one database. A cut connection is replaced and the work repeated with growing delays.

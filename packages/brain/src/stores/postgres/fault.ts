@@ -24,7 +24,7 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 const NOT_CONNECTED_WORDS = /timeout exceeded when trying to connect|timeout expired/u;
 
 /** How an error of PostgreSQL or of the link to it is met. */
-export type PostgresTrouble =
+type PostgresTrouble =
   /** The link is gone after the statement may have been sent: it may have been carried out. */
   | "doubtful"
   /** No link could be made, or the server refuses writes now. */

@@ -20,7 +20,7 @@ const TYPES = {
 };
 
 /** A database whose schema is at the newest version, with its way to connect. */
-export interface OpenedDatabase {
+interface OpenedDatabase {
   readonly pool: Pool;
   readonly address: PostgresAddress;
 }

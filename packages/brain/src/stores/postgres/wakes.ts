@@ -5,7 +5,7 @@ import { Watchers } from "../watchers.ts";
 import type { PostgresConnection } from "./connection.ts";
 
 /** What can be watched: a run by its id, and records by their kind. */
-export type WatchedTable = "run" | "record";
+type WatchedTable = "run" | "record";
 
 /** A change: which table, which run or kind, and its counter after it. */
 type Change = readonly [WatchedTable, string, number];
