@@ -225,6 +225,7 @@ const START = object(
       steps: { ...COUNT, maximum: RUN_LIMITS.steps },
       actions: { ...COUNT, maximum: RUN_LIMITS.actions },
       tokens: { ...COUNT, maximum: RUN_LIMITS.tokens },
+      costUsd: { type: "number", exclusiveMinimum: 0, description: "US dollars; only for models with a known price." },
       wallMs: { ...COUNT, maximum: RUN_LIMITS.wallMs },
       answerMs: { ...COUNT, maximum: RUN_LIMITS.answerMs },
     }),

@@ -1,4 +1,4 @@
-import type { Entry, Event, Journal, Outcome } from "@vidro/core";
+import type { Entry, Event, Journal, Outcome, Usage } from "@vidro/core";
 import type { Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -111,8 +111,7 @@ function count(event: Event, metrics: Metrics): void {
     case "model.replied":
       metrics.steps.inc();
       metrics.modelCalls.inc({ outcome: "replied" });
-      metrics.modelTokens.inc({ direction: "input" }, event.usage.inputTokens);
-      return metrics.modelTokens.inc({ direction: "output" }, event.usage.outputTokens);
+      return countUsage(event.usage, metrics);
     case "model.failed":
       return metrics.modelCalls.inc({ outcome: "failed" });
     case "action.finished":
@@ -125,6 +124,16 @@ function count(event: Event, metrics: Metrics): void {
       return metrics.healings.inc();
     default:
   }
+}
+
+function countUsage(usage: Usage, { modelTokens, modelCost }: Metrics): void {
+  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0, thinkingTokens = 0, costUsd = 0 } = usage;
+  modelTokens.inc({ direction: "input" }, inputTokens);
+  modelTokens.inc({ direction: "output" }, outputTokens);
+  modelTokens.inc({ direction: "cached" }, cachedTokens);
+  modelTokens.inc({ direction: "cache_write" }, cacheWriteTokens);
+  modelTokens.inc({ direction: "thinking" }, thinkingTokens);
+  modelCost.inc(undefined, costUsd);
 }
 
 /** Measures the time from an intent to its outcome, by the times of their entries. */

@@ -47,8 +47,13 @@ export class Metrics {
   readonly actions = this.#series("counter", "actions_total", "Actions of hands that ended, by outcome");
   /** `replied`, `failed`. */
   readonly modelCalls = this.#series("counter", "model_calls_total", "Calls of models that ended, by outcome");
-  /** `input`, `output`. */
+  /** `input`, `output`; `cached` and `cache_write` are part of the input, `thinking` is part of the output. */
   readonly modelTokens = this.#series("counter", "model_tokens_total", "Tokens that models used, by direction");
+  readonly modelCost = this.#series(
+    "counter",
+    "model_cost_usd_total",
+    "US dollars that models cost, where prices are known",
+  );
   readonly healings = this.#series("counter", "healings_total", "Healings that were tried");
   readonly requests = this.#series("counter", "http_requests_total", "HTTP requests, by method, path and status");
   readonly uncaught = this.#series(
@@ -106,6 +111,7 @@ export class Metrics {
     // A series without a value is not shown, and a query on it finds nothing instead of zero.
     for (const alone of [
       this.steps,
+      this.modelCost,
       this.healings,
       this.streams,
       this.uncaught,
@@ -118,7 +124,8 @@ export class Metrics {
     for (const state of ["started", "finished", "failed", "aborted"]) this.runs.inc({ state }, 0);
     for (const outcome of ["ok", "error", "failed", "unknown"]) this.actions.inc({ outcome }, 0);
     for (const outcome of ["replied", "failed"]) this.modelCalls.inc({ outcome }, 0);
-    for (const direction of ["input", "output"]) this.modelTokens.inc({ direction }, 0);
+    for (const direction of ["input", "output", "cached", "cache_write", "thinking"])
+      this.modelTokens.inc({ direction }, 0);
   }
 
   /** All metrics in the text format of Prometheus. */

@@ -20,6 +20,7 @@ interface RunFlags extends ShowFlags, BrainFlags {
   readonly maxActions?: number;
   readonly maxTokens?: number;
   readonly maxMinutes?: number;
+  readonly maxCost?: number;
 }
 
 /** Runs a task and shows it to its end. */
@@ -44,11 +45,12 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   });
 }
 
-function budgetOf({ maxSteps, maxActions, maxTokens, maxMinutes }: RunFlags): Partial<Budget> {
+function budgetOf({ maxSteps, maxActions, maxTokens, maxMinutes, maxCost }: RunFlags): Partial<Budget> {
   return {
     ...(maxSteps === undefined ? {} : { steps: maxSteps }),
     ...(maxActions === undefined ? {} : { actions: maxActions }),
     ...(maxTokens === undefined ? {} : { tokens: maxTokens }),
+    ...(maxCost === undefined ? {} : { costUsd: maxCost }),
     ...(maxMinutes === undefined ? {} : { wallMs: maxMinutes * MINUTE_MS }),
   };
 }

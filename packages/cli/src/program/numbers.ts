@@ -17,3 +17,11 @@ export const port = (text: string): number => {
   if (number > 65_535) throw new InvalidArgumentError("A port is at most 65535.");
   return number;
 };
+
+/** An amount of money above zero. */
+export const amount = (text: string): number => {
+  const number = Number(text);
+  if (!/^\d{1,6}(?:\.\d{1,6})?$/.test(text) || number === 0)
+    throw new InvalidArgumentError("It must be an amount above 0, such as 0.50.");
+  return number;
+};

@@ -5,7 +5,7 @@ import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
 import { addShell } from "./shell-program.ts";
 import { addDaemon } from "./daemon-program.ts";
-import { count, cursor } from "./numbers.ts";
+import { amount, count, cursor } from "./numbers.ts";
 
 const VERBOSE_FLAG = ["--verbose", "show the whole output of commands and every verdict of the policy"] as const;
 const AGENT_ARGUMENT = ["<agent>", "name or uuid of an agent"] as const;
@@ -60,6 +60,7 @@ function addRun(root: Command, exit: Exit): void {
     .addOption(new Option("--max-steps <n>", "limit of model calls").argParser(count))
     .addOption(new Option("--max-actions <n>", "limit of actions").argParser(count))
     .addOption(new Option("--max-tokens <n>", "limit of tokens, input and output together").argParser(count))
+    .addOption(new Option("--max-cost <dollars>", "limit of what the model costs, in US dollars").argParser(amount))
     .addOption(new Option("--max-minutes <n>", "limit of working time in minutes").argParser(count))
     .action(async (words: string[], flags) => exit(await (await import("../commands/run.ts")).run(words, flags)));
 }

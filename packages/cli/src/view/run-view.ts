@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty";
-import { TERMINAL_LIMITS } from "@vidro/core";
+import { addUsage, TERMINAL_LIMITS } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import {
   actionWords,
@@ -11,8 +11,9 @@ import {
   eventSentence,
   SHORT_ID_CHARS,
   spanWords,
+  usageWords,
 } from "@vidro/core/text";
-import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
+import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted, Usage } from "@vidro/core";
 import { AnswerStream, textRows } from "./answer-stream.ts";
 import { approvalLines } from "./approval-lines.ts";
 import { Checklist } from "./checklist.ts";
@@ -75,7 +76,8 @@ class TerminalScreen implements Screen {
   #startedAt = 0;
   /** Whether entries are taken in without being shown. */
   #recalling = false;
-  readonly #used = { steps: 0, actions: 0, tokens: 0 };
+  readonly #counts = { steps: 0, actions: 0 };
+  #used: Usage = { inputTokens: 0, outputTokens: 0 };
   #isMarkdown = true;
   /** Whether rows of the model's current text are shown. */
   #hasText = false;
@@ -201,6 +203,7 @@ class TerminalScreen implements Screen {
     this.#action = event.action;
     this.#isMarkdown = event.model !== PLAIN_MODEL;
     const { text } = event;
+    if (this.#options.verbose) this.#aside(this.#marks.note, `${event.model}: ${usageWords(event.usage)}`);
     if (this.#isStreaming) this.#text(this.#answer.end(this.#rows.columns));
     // Text beside an action is shown; the answer itself comes with the end of the run.
     if (text.trim() === "" || text === event.answer || this.#answer.hasShown(text)) return;
@@ -255,11 +258,11 @@ class TerminalScreen implements Screen {
     this.releaseTerminal();
     if (result !== undefined) this.#printAnswer(result);
     this.#printPlan();
-    const { steps, actions, tokens } = this.#used;
+    const { steps, actions } = this.#counts;
     const used = [
       countWords(steps, "step"),
       countWords(actions, "action"),
-      countWords(tokens, "token"),
+      usageWords(this.#used),
       spanWords(at - this.#startedAt),
     ];
     this.#line(" ", this.#paint("dim", used.join(" · ")));
@@ -283,9 +286,9 @@ class TerminalScreen implements Screen {
   }
 
   #count(event: Event): void {
-    if (event.type === "model.called" && event.attempt === 1) this.#used.steps += 1;
-    if (event.type === "action.started") this.#used.actions += 1;
-    if (event.type === "model.replied") this.#used.tokens += event.usage.inputTokens + event.usage.outputTokens;
+    if (event.type === "model.called" && event.attempt === 1) this.#counts.steps += 1;
+    if (event.type === "action.started") this.#counts.actions += 1;
+    if (event.type === "model.replied") this.#used = addUsage(this.#used, event.usage);
   }
 
   #begin(doing: string, at: number): void {

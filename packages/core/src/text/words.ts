@@ -1,5 +1,6 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../limits.ts";
 import { commandLine, oneLine, quoted } from "./printable.ts";
+import type { Usage } from "../event.ts";
 import type { Action, Plan } from "../tool.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
@@ -30,6 +31,27 @@ export const SHORT_ID_CHARS = 8;
 /** A number with its noun. */
 export function countWords(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** An amount of US dollars; a small one keeps two digits that are not zero. */
+export function dollarWords(usd: number): string {
+  if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`;
+  return `$${usd.toFixed(Math.min(MOST_DIGITS, 1 - Math.floor(Math.log10(usd))))}`;
+}
+
+/** Digits behind the point at most. */
+const MOST_DIGITS = 10;
+
+/** Tokens and cost of one or more calls of a model; what is nothing is left out. */
+export function usageWords({ inputTokens, outputTokens, ...parts }: Usage): string {
+  const { cachedTokens = 0, thinkingTokens = 0, costUsd = 0 } = parts;
+  const inside = [
+    ...(cachedTokens === 0 ? [] : [`${cachedTokens.toLocaleString("en")} cached`]),
+    ...(thinkingTokens === 0 ? [] : [`${thinkingTokens.toLocaleString("en")} thinking`]),
+  ];
+  const tokens = countWords(inputTokens + outputTokens, "token");
+  const words = inside.length === 0 ? tokens : `${tokens} (${inside.join(", ")})`;
+  return costUsd === 0 ? words : `${words} · ${dollarWords(costUsd)}`;
 }
 
 /** What an action does, on one line. */

@@ -98,6 +98,8 @@ export async function wholeAnswer(
 export class UsageTally implements Usage {
   inputTokens = 0;
   outputTokens = 0;
+  cachedTokens = 0;
+  thinkingTokens = 0;
   /** Whether the last reply reached its length limit. */
   cutShort = false;
   /** Separator between the text so far and further text. */
@@ -109,6 +111,8 @@ export class UsageTally implements Usage {
     if (event.type !== "model.replied") return;
     this.inputTokens += event.usage.inputTokens;
     this.outputTokens += event.usage.outputTokens;
+    this.cachedTokens += event.usage.cachedTokens ?? 0;
+    this.thinkingTokens += event.usage.thinkingTokens ?? 0;
     this.cutShort = event.cutShort === true;
     this.#last = event.text;
     if (event.text !== "") this.parting = "\n\n";
@@ -149,8 +153,14 @@ export function answerHead(answering: AnswerContext, object: string): { readonly
 }
 
 /** Token usage in the wire's format. */
-export function usageOf({ inputTokens, outputTokens }: Usage): JsonObject {
-  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+export function usageOf({ inputTokens, outputTokens, cachedTokens = 0, thinkingTokens = 0 }: Usage): JsonObject {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedTokens === 0 ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(thinkingTokens === 0 ? {} : { completion_tokens_details: { reasoning_tokens: thinkingTokens } }),
+  };
 }
 
 /** `finish_reason` of an answer. */

@@ -101,12 +101,12 @@ export function responseShape(answering: ResponseAnswer, progress: ResponseProgr
   };
 }
 
-function usageShape({ inputTokens, outputTokens }: UsageTally): JsonObject {
+function usageShape({ inputTokens, outputTokens, cachedTokens, thinkingTokens }: UsageTally): JsonObject {
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens_details: { cached_tokens: cachedTokens },
     output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: thinkingTokens },
     total_tokens: inputTokens + outputTokens,
   };
 }
