@@ -165,6 +165,8 @@ export interface ModelReplied {
   readonly cutShort?: true;
   /** The model calls tools natively, so JSON lines in its text are prose and not calls. */
   readonly native?: true;
+  /** Tokens of the model's window, when its server named them and the run did not know. */
+  readonly window?: number;
   /** Action lines without an effect (plans, notes, questions, examples), kept for the next prompt. */
   readonly written?: string;
   /** The one action of this step. */

@@ -148,6 +148,8 @@ export interface ModelRequest {
   readonly sampling?: Sampling;
   /** The model has called tools natively in this run, so that its text is prose. */
   readonly native?: true;
+  /** Names of the models whose servers refused tools in this run. */
+  readonly inText?: readonly string[];
 }
 
 /** A tool call as the model made it; `input` is the raw text when it is not a JSON object. */
@@ -169,6 +171,8 @@ export interface ModelReply {
   readonly cutShort?: true;
   /** The model is known to call tools natively, even if this reply has no call. */
   readonly native?: true;
+  /** Tokens of the model's window, where its server names them. */
+  readonly window?: number;
   /** The reply in the parts that the vendor gave it, in order; each call of `calls` is one of them. */
   readonly parts?: VendorParts;
   /** The text is an answer that says that the task was not done: not understood, refused or failed. */

@@ -9,6 +9,8 @@ import type { Turns } from "./turns.ts";
 
 /** The room for the conversation in the model's window. */
 export interface ContextRoom {
+  /** Tokens of the model's window, where it is known: from the start, or learnt from its server. */
+  readonly window: number | undefined;
   /** Bound on the turns, in characters. */
   readonly mostChars: number;
   /** Characters of each prompt beside the turns: system text, tools, task and earlier runs. */
@@ -26,26 +28,27 @@ export function roomAtStart(started: RunStarted): ContextRoom {
   const { system, task, tools, history, window } = started;
   const fixedChars = system.length + task.length + JSON.stringify(tools).length + JSON.stringify(history).length;
   const mostChars = charsIn(window, { fixedChars, charsPerToken: MODEL_LIMITS.charsPerToken });
-  return { mostChars, fixedChars, squeezes: 0, isDue: false, isUnsigned: false };
+  return { window, mostChars, fixedChars, squeezes: 0, isDue: false, isUnsigned: false };
 }
 
 /** The room after a reply to a prompt with these turns. */
 export function roomAfterReply(
   room: ContextRoom,
   turns: Turns,
-  { window, usage }: { readonly window: number | undefined; readonly usage: Usage },
+  { window = room.window, usage }: { readonly window: number | undefined; readonly usage: Usage },
 ): ContextRoom {
   const { fixedChars } = room;
-  if (window === undefined || usage.inputTokens < MODEL_LIMITS.countedTokens) return { ...room, squeezes: 0 };
-  const charsPerToken = (fixedChars + turns.chars) / usage.inputTokens;
-  return { ...room, squeezes: 0, mostChars: charsIn(window, { fixedChars, charsPerToken }) };
+  const isCounted = usage.inputTokens >= MODEL_LIMITS.countedTokens;
+  if (window === undefined || (!isCounted && window === room.window)) return { ...room, squeezes: 0 };
+  const charsPerToken = isCounted ? (fixedChars + turns.chars) / usage.inputTokens : MODEL_LIMITS.charsPerToken;
+  return { ...room, window, squeezes: 0, mostChars: charsIn(window, { fixedChars, charsPerToken }) };
 }
 
-/** The room after the model's server said that the prompt is longer than its window. */
-export function roomAfterOverflow(room: ContextRoom, turns: Turns): ContextRoom {
+/** The room after the model's server said that the prompt is longer than its window, and how many tokens that has. */
+export function roomAfterOverflow(room: ContextRoom, turns: Turns, window = room.window): ContextRoom {
   const learnt = Math.min(room.mostChars, turns.chars * MODEL_LIMITS.learntShare);
   const mostChars = Math.max(MODEL_LIMITS.leastContextChars, learnt);
-  return { ...room, mostChars, squeezes: room.squeezes + 1, isDue: true };
+  return { ...room, window, mostChars, squeezes: room.squeezes + 1, isDue: true };
 }
 
 /** Whether the conversation has to be compacted before the next call of the model. */

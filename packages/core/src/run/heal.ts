@@ -2,23 +2,30 @@ import type { HealTried } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import { MODEL_LIMITS } from "../limits.ts";
-import type { RunState } from "./run.ts";
+import type { ContextRoom } from "./context-room.ts";
+
+/** The healing of a model whose server takes no tools: they are described in the text. */
+export const TOOLS_IN_TEXT = "tools_in_text";
 
 /** A repair of the conversation for a request that the model's server would refuse again as it was; undefined when none is left. */
 export function nextRepair(fault: FaultReport, { attempt, context }: RepairedState): HealTried | undefined {
   const repair = REPAIRS[fault.code];
   if (repair === undefined || !repair.isLeft(context)) return undefined;
   const { healing, description } = repair;
-  const metadata = { code: fault.code, cause: fault.message };
+  const window = fault.code === "MODEL_CONTEXT_FULL" ? windowNamedIn(fault.message) : undefined;
+  const metadata = { code: fault.code, cause: fault.message, ...(window === undefined ? {} : { window }) };
   return { type: "heal.tried", healing, description, severity: "medium", attempt, delayMs: 0, metadata };
 }
 
-type RepairedState = Pick<RunState, "attempt" | "context">;
+interface RepairedState {
+  readonly attempt: number;
+  readonly context: ContextRoom;
+}
 
 interface Repair {
   readonly healing: string;
   readonly description: string;
-  isLeft(context: RunState["context"]): boolean;
+  isLeft(context: ContextRoom): boolean;
 }
 
 const REPAIRS: { readonly [code in FaultReport["code"]]?: Repair } = {
@@ -33,6 +40,26 @@ const REPAIRS: { readonly [code in FaultReport["code"]]?: Repair } = {
     isLeft: ({ isUnsigned }) => !isUnsigned,
   },
 };
+
+/** How servers name the tokens of a window when they refuse a prompt. */
+const NAMED_WINDOWS: readonly RegExp[] = [
+  /"n_ctx"\s*:\s*(\d+)/,
+  /context size \((\d+)/i,
+  /maximum (?:context|prompt) length (?:is|of) (\d+)/i,
+  /> (\d+) maximum/,
+  /exceeds? the maximum(?: number of tokens allowed)? \(?(\d+)/i,
+  /with (\d+) maximum context length/i,
+  /context (?:window|length) (?:is|of|limit of) (?:only )?(\d+)/i,
+];
+
+/** The window that a refusal of a prompt names; undefined when it names none. */
+export function windowNamedIn(words: string): number | undefined {
+  for (const pattern of NAMED_WINDOWS) {
+    const tokens = Number(pattern.exec(words.replaceAll(/(?<=\d),(?=\d{3})/g, ""))?.[1] ?? "");
+    if (tokens >= MODEL_LIMITS.countedTokens) return tokens;
+  }
+  return undefined;
+}
 
 /**
  * The next healing for a fault of the model, or undefined when the fault is final.

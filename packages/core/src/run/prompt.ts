@@ -154,6 +154,7 @@ export function buildPrompt(state: RunState): ModelRequest {
     ...(choice === undefined ? {} : { choice }),
     ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
     ...(state.native ? { native: true } : {}),
+    ...(state.inText.length === 0 ? {} : { inText: state.inText }),
   };
 }
 

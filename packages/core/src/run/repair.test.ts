@@ -4,6 +4,8 @@ import type { Event } from "../event.ts";
 import type { FaultReport } from "../fault.ts";
 import { MODEL_LIMITS } from "../limits.ts";
 import { decide } from "./decide.ts";
+import { TOOLS_IN_TEXT, windowNamedIn } from "./heal.ts";
+import { buildPrompt } from "./prompt.ts";
 import { reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
 import { turnsOf } from "./turns.ts";
@@ -103,4 +105,42 @@ test("a refused signature: the thinking is left out once, and a second refusal i
   assert.ok(!JSON.stringify(turnsOf(repaired.state.turns)).includes("signature"));
   assert.ok(JSON.stringify(turnsOf(state.turns)).includes("signature"), "the state before is unchanged");
   assert.deepEqual(typesOf(recordUntilCall(refuse(repaired.state, REFUSED)).events), ["run.failed"]);
+});
+
+test("a window that the refusal names is known from then on, and so is one that a reply names", () => {
+  const { state } = recordUntilCall(conversation(12, 3000));
+  const message = "m answered 400: request (9000 tokens) exceeds the available context size (8192 tokens)";
+  const repaired = recordUntilCall(refuse(state, { ...FULL, message }));
+  assert.equal(repaired.state.context.window, 8192);
+  const counted = { inputTokens: 5000, outputTokens: 1 };
+  const told = after(repaired.state, {
+    type: "model.replied",
+    model: "m",
+    text: "go on",
+    usage: counted,
+    window: 4096,
+  });
+  assert.equal(told.context.window, 4096);
+  assert.ok(told.context.mostChars < repaired.state.context.mostChars, "a smaller window has less room");
+});
+
+test("servers name their windows in their own words", () => {
+  for (const [words, window] of [
+    ['{"error":{"type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}', 8192],
+    ["This model's maximum context length is 32,768 tokens. However, you requested 40000", 32_768],
+    ["prompt is too long: 204800 tokens > 200000 maximum", 200_000],
+    ["The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576],
+    ["input is too long", undefined],
+    ["maximum context length is 3 tokens", undefined],
+  ] as const)
+    assert.equal(windowNamedIn(words), window, words);
+});
+
+test("a model whose server takes no tools is remembered with the run", () => {
+  const { state } = recordUntilCall(stateOf());
+  const heal = { healing: TOOLS_IN_TEXT, description: "", severity: "medium", attempt: 1, delayMs: 0 } as const;
+  const healed = after(state, { type: "heal.tried", ...heal, metadata: { model: "ollama/gemma" } });
+  assert.equal(healed.phase.name, "calling-model", "the call goes on");
+  assert.deepEqual(buildPrompt(healed).inText, ["ollama/gemma"]);
+  assert.equal(buildPrompt(state).inText, undefined);
 });

@@ -45,6 +45,7 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     usage: reply.usage,
     ...(reply.cutShort === undefined ? {} : { cutShort: reply.cutShort }),
     ...(isNative ? { native: true } : {}),
+    ...windowOf(reply, state),
     ...writtenLines(said, quoted),
     ...withUnmet(reply, taken === undefined ? effectOfAsides(prose, asides) : effectOf(taken, state, newId)),
     ...(told.length === 0 ? {} : { told }),
@@ -55,6 +56,11 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     ...asides.flatMap((item) => asideEvent(item)),
     ...(typeof proposed === "object" ? [proposed] : []),
   ];
+}
+
+/** The window that the model's server named, when the run does not know it. */
+function windowOf({ window }: ModelReply, { context }: RunState): Pick<ModelReplied, "window"> {
+  return window === undefined || window === context.window ? {} : { window };
 }
 
 /** Whether a call that is not run gets a result of its own, because the vendor's parts go back whole. */

@@ -18,8 +18,10 @@ import type { ReplyParts } from "../reply-parts.ts";
 import { UNASKED_ANSWER } from "../text/answer-words.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
+import { refusalFault, wordsForModel } from "./answer-effect.ts";
 import { roomAfterOverflow, roomAfterReply, roomAtStart } from "./context-room.ts";
 import type { ContextRoom } from "./context-room.ts";
+import { TOOLS_IN_TEXT } from "./heal.ts";
 import { squeezeHistory } from "./history.ts";
 import { compactTurns, dropSignatures, NO_TURNS, pushTurn, unsigned } from "./turns.ts";
 import type { Turns } from "./turns.ts";
@@ -89,6 +91,8 @@ export interface RunState {
   readonly control: Action | undefined;
   /** Whether the model has shown that it calls tools natively. */
   readonly native: boolean;
+  /** Names of the models whose servers take no tools, so that their tools are described in the text. */
+  readonly inText: readonly string[];
   /** Notices that go to the model with its next answer. */
   readonly told: readonly string[];
   /** The last call, and how often it was made in a row. */
@@ -148,6 +152,7 @@ function initialState(started: RunStarted, at: number): RunState {
     attempt: 0,
     control: undefined,
     native: false,
+    inText: [],
     told: [],
     repeated: { call: "", times: 0 },
     generation: started.generation ?? FIRST_GENERATION,
@@ -234,7 +239,7 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
     ...(hasGap ? { history: state.history.map(unsigned) } : {}),
     turns: answersOfOtherCalls(parts, called).reduce(pushTurn, pushTurn(before, turn)),
     attempt: 0,
-    context: roomAfterReply(state.context, state.turns, { window: state.started.window, usage: event.usage }),
+    context: roomAfterReply(state.context, state.turns, { window: event.window, usage: event.usage }),
     told,
     control: event.control,
     native: state.native || event.native === true,
@@ -273,15 +278,22 @@ const NOT_RUN = "Not run: one action at a time. Call it again if it is still nee
 
 function afterHealing(state: RunState, event: HealTried, at: number): StateChange {
   // A healing within an effect (another model took over, a hand is waited for) changes no phase.
-  if (state.phase.name !== "model-failed") return {};
-  return { phase: { name: "backing-off", until: at + event.delayMs }, ...repairOf(state, event.healing) };
+  if (state.phase.name !== "model-failed") return modelLearnt(state, event);
+  return { phase: { name: "backing-off", until: at + event.delayMs }, ...repairOf(state, event) };
+}
+
+/** What a healing within a call of a model makes known about it. */
+function modelLearnt({ inText }: RunState, { healing, metadata }: HealTried): StateChange {
+  const { model } = metadata;
+  if (healing !== TOOLS_IN_TEXT || typeof model !== "string" || inText.includes(model)) return {};
+  return { inText: [...inText, model] };
 }
 
 /** What a repair changes in the conversation before the model is asked again. */
-function repairOf({ context, turns, history }: RunState, healing: string): StateChange {
+function repairOf({ context, turns, history }: RunState, { healing, metadata: { window } }: HealTried): StateChange {
   switch (healing) {
     case "compact_context": {
-      const room = roomAfterOverflow(context, turns);
+      const room = roomAfterOverflow(context, turns, typeof window === "number" ? window : undefined);
       return { context: room, history: squeezeHistory(history, room.squeezes) };
     }
     case "drop_thinking":
@@ -347,20 +359,6 @@ function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
     case "healing":
       return yes ? { phase: READY, attempt: 0 } : { phase: { name: "failing", fault: question.about.fault } };
   }
-}
-
-/** What the model is told of the answer to its own question. */
-function wordsForModel({ answer, by }: QuestionAnswered): string {
-  if (answer === UNASKED_ANSWER) return "No person could be asked. Decide without an answer.";
-  if (answer !== "") return answer;
-  return `No answer came${by === undefined ? " in time" : ""}. Decide without one.`;
-}
-
-function refusalFault(answered: QuestionAnswered): FaultReport {
-  if (answered.by === undefined) return { code: "APPROVAL_EXPIRED", message: FAULTS.APPROVAL_EXPIRED.says };
-  if (answered.answer === UNASKED_ANSWER) return { code: "APPROVAL_UNASKED", message: FAULTS.APPROVAL_UNASKED.says };
-  const words = answered.answer === "no" || answered.answer === "" ? "" : ` They said: ${answered.answer}`;
-  return { code: "APPROVAL_DENIED", message: `${FAULTS.APPROVAL_DENIED.says}${words}` };
 }
 
 /** Answers the model's last control call or text. */
