@@ -33,6 +33,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addCode(root, exit);
   addAttach(root, exit);
   addRuns(root, exit);
+  addApprovals(root, exit);
   addAgents(root, exit);
   addTokens(root, exit);
   addHands(root, exit);
@@ -118,6 +119,30 @@ function addRuns(root: Command, exit: Exit): void {
     .description("abort an open run")
     .argument(...RUN_ARGUMENT)
     .action(async (run: string, flags) => exit(await (await loadRuns()).abortRun(run, flags)));
+}
+
+function addApprovals(root: Command, exit: Exit): void {
+  const approvals = root.command("approvals").description("list, show and decide what waits for a person's yes");
+  const load = () => import("../commands/approvals.ts");
+  const which = ["<run>", "run that asks: its id, the last characters of it, or the id of the question"] as const;
+  addBrainFlags(approvals.command("list"))
+    .description("list what waits for a yes in all runs, the longest wait first")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await load()).listApprovals(flags)));
+  addBrainFlags(approvals.command("show"))
+    .description("show the whole plan that a yes would approve")
+    .argument(...which)
+    .option(...JSON_FLAG)
+    .action(async (run: string, flags) => exit(await (await load()).showApproval(run, flags)));
+  addBrainFlags(approvals.command("approve"))
+    .description("approve the plan that waits in a run")
+    .argument(...which)
+    .action(async (run: string, flags) => exit(await (await load()).approvePlan(run, flags)));
+  addBrainFlags(approvals.command("deny"))
+    .description("deny the plan that waits in a run; the run goes on without it")
+    .argument(...which)
+    .option("--because <text>", "reason, told to the model")
+    .action(async (run: string, flags) => exit(await (await load()).denyPlan(run, flags)));
 }
 
 function addAgents(root: Command, exit: Exit): void {

@@ -136,7 +136,8 @@ async function choice(question: QuestionAsked, signal: AbortSignal): Promise<str
 
 const OWN_WORDS = { en: "or your own words", pt: "ou as suas palavras", es: "o sus palabras" } as const;
 
-function userName(): string {
+/** The name under which a person at this terminal answers. */
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -1,0 +1,159 @@
+import { Fault, TERMINAL_LIMITS } from "@vidro/core";
+import { isApproval, oneLine, planWords, SHORT_ID_CHARS, spanWords } from "@vidro/core/text";
+import { readQuestionName } from "@vidro/core/run";
+import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
+import type { BrainRuns } from "../brain-api/brain-api.ts";
+import { findRun } from "../brain-api/find-run.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { print, say, writeJson } from "../program/output.ts";
+import { userName } from "../view/questions.ts";
+import { showRun } from "../view/show-run.ts";
+import { paint } from "../view/symbols.ts";
+
+/* Plans and tools that wait for a person's yes, over all runs. */
+
+const TASK_CHARS = 40;
+const PLAN_CHARS = 60;
+const AGE_CHARS = 12;
+
+/** A question that a yes turns into an effect, and the run that waits for it. */
+interface OpenApproval {
+  readonly run: RunHead;
+  readonly question: QuestionAsked;
+  readonly askedAt: number;
+}
+
+/** Lists what waits for a yes, the longest wait first. */
+export async function listApprovals(flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
+  return withBrainApi(flags, async ({ runs }) => {
+    const open = await openApprovals(runs);
+    if (flags.json === true) for (const approval of open) writeJson(approvalLine(approval));
+    else if (open.length === 0) say("Nothing waits for an approval.");
+    else print(paint("dim", HEADING), ...open.map(row), "", "Decide: vidro approvals approve <run>, or deny <run>");
+    return EXIT.ok;
+  });
+}
+
+/** Shows the whole plan that waits in a run. */
+export async function showApproval(given: string, flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
+  return withBrainApi(flags, async ({ runs }) => {
+    const approval = await findApproval(runs, given);
+    if (flags.json === true) writeJson(approvalLine(approval));
+    else
+      print(
+        `run ${approval.run.id}: ${oneLine(approval.run.task, TASK_CHARS)}`,
+        "",
+        ...approval.question.text.split("\n"),
+      );
+    return EXIT.ok;
+  });
+}
+
+/** Approves the plan that waits in a run, as `vidro approvals show` shows it. */
+export function approvePlan(given: string, flags: BrainFlags): Promise<number> {
+  return decide(given, flags, ({ options }) => options[0] ?? "yes");
+}
+
+/** Denies the plan that waits in a run; the reason is told to the model. */
+export function denyPlan(given: string, flags: BrainFlags & { readonly because?: string }): Promise<number> {
+  return decide(given, flags, () => (flags.because === undefined ? "no" : `no: ${flags.because}`));
+}
+
+async function decide(
+  given: string,
+  flags: BrainFlags,
+  answerTo: (question: QuestionAsked) => string,
+): Promise<number> {
+  return withBrainApi(flags, async ({ runs }) => {
+    const { run, question } = await findApproval(runs, given);
+    const role = await runs.join(run.id);
+    if (role === "onlooker")
+      throw new Fault("CONFLICT", `Another process drives run ${run.id} and asks there; answer it in its terminal.`);
+    const text = answerTo(question);
+    await runs.answer(run.id, { text, by: userName(), question: question.id });
+    say(`${isApproval(question, text) ? "Approved" : "Denied"} in run ${run.id}.`);
+    // Without a daemon this process drives the run on: to leave now would cut off what was just approved.
+    return role === "driver" ? showRun(runs, { id: run.id, after: run.seq }, {}) : EXIT.ok;
+  });
+}
+
+async function findApproval(runs: BrainRuns, given: string): Promise<OpenApproval> {
+  const named = readQuestionName(given);
+  const run = await findRun(runs, named?.run ?? given);
+  const approval = run.status === "asking" ? await approvalIn(runs, run) : undefined;
+  if (approval === undefined)
+    throw new Fault("CONFLICT", `Nothing waits for an approval in run ${run.id}: it is ${run.status}.`);
+  if (named !== undefined && named.question !== approval.question.id)
+    throw new Fault("CONFLICT", `Question ${named.question} is closed; the open one is ${approval.question.id}.`);
+  return approval;
+}
+
+async function openApprovals(runs: BrainRuns): Promise<readonly OpenApproval[]> {
+  const found: OpenApproval[] = [];
+  for (let after: string | undefined; ;) {
+    const heads = await runs.list({
+      open: true,
+      limit: TERMINAL_LIMITS.listedRuns,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const head of heads) {
+      const approval = head.status === "asking" ? await approvalIn(runs, head) : undefined;
+      if (approval !== undefined) found.push(approval);
+    }
+    after = heads.at(-1)?.id;
+    if (heads.length < TERMINAL_LIMITS.listedRuns) return found.sort((one, other) => one.askedAt - other.askedAt);
+  }
+}
+
+/** The question that waits in a run; undefined when it is not about an effect or has been answered. */
+async function approvalIn(runs: BrainRuns, run: RunHead): Promise<OpenApproval | undefined> {
+  let open: OpenApproval | undefined;
+  for await (const { event, at } of runs.entries(run.id)) {
+    if (event.type === "question.asked")
+      open = isApproval(event, event.options[0] ?? "") ? { run, question: event, askedAt: at } : undefined;
+    else if (event.type === "question.answered") open = undefined;
+  }
+  return open;
+}
+
+const HEADING = ["RUN".padEnd(SHORT_ID_CHARS), "WAITS".padStart(AGE_CHARS), "HOST".padEnd(TASK_CHARS / 2), "WHAT"].join(
+  "  ",
+);
+
+function row({ run, question, askedAt }: OpenApproval): string {
+  const { about } = question;
+  const host = about.kind === "approval" ? (about.hand ?? "") : "";
+  return [
+    paint("bold", run.id.slice(-SHORT_ID_CHARS)),
+    paint("dim", spanWords(Math.max(0, Date.now() - askedAt)).padStart(AGE_CHARS)),
+    oneLine(host, TASK_CHARS / 2).padEnd(TASK_CHARS / 2),
+    oneLine(whatIsAsked(question), PLAN_CHARS),
+  ].join("  ");
+}
+
+function whatIsAsked({ about, text }: QuestionAsked): string {
+  if (about.kind === "approval" && about.plan !== undefined) return planWords(about.plan);
+  return about.kind === "tool" ? `a new tool: ${about.tool.name}` : text;
+}
+
+function approvalLine({ run, question, askedAt }: OpenApproval): JsonObject {
+  const { id, about, text, expiresAt } = question;
+  return {
+    question: id,
+    run_id: run.id,
+    task: run.task,
+    asked_at: askedAt,
+    expires_at: expiresAt,
+    text,
+    ...(about.kind !== "approval"
+      ? {}
+      : {
+          hash: about.hash,
+          ...(about.hand === undefined ? {} : { host: about.hand }),
+          ...(about.class === undefined ? {} : { class: about.class }),
+          ...(about.plan === undefined ? {} : { plan: { ...about.plan } }),
+        }),
+  };
+}
