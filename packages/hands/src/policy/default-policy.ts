@@ -26,7 +26,7 @@ export const QUIET_ENV = {
 } as const;
 
 const PLAIN_VARIABLES =
-  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TZ TMPDIR PWD COLUMNS LINES NO_COLOR XDG_RUNTIME_DIR VIDRO_*";
+  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TZ TMPDIR PWD COLUMNS LINES NO_COLOR PERL_BADLANG XDG_RUNTIME_DIR VIDRO_*";
 
 /**
  * The shipped policy: reading the host and the workspace is allowed, a few destructive commands are denied, and
