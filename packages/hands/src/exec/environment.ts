@@ -5,8 +5,8 @@ import { isWithin } from "../files/is-within.ts";
 /** Variables that programs need and that contain no secrets. */
 const ALLOWED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]);
 
-/** Variables that every program gets, so that none waits for input, colours its output or warns of an unknown locale. */
-const FIXED = { TERM: "dumb", NO_COLOR: "1", PERL_BADLANG: "0", ...QUIET_ENV };
+/** Variables that every program gets, so that none waits for input or colours its output. */
+const FIXED = { TERM: "dumb", NO_COLOR: "1", ...QUIET_ENV };
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

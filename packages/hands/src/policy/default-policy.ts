@@ -10,7 +10,8 @@ import { splitWords } from "./default-policy/rule-builders.ts";
 
 /**
  * Variables for every command, so that a read-only command in a project runs none of its files: no pager, no file
- * monitor, no hook, no question on a terminal. The settings of a repository cannot override them.
+ * monitor, no hook, no question on a terminal, no warning of an unknown locale. The settings of a repository cannot
+ * override them.
  */
 export const QUIET_ENV = {
   PAGER: "cat",
@@ -23,10 +24,11 @@ export const QUIET_ENV = {
   GIT_CONFIG_VALUE_0: "false",
   GIT_CONFIG_KEY_1: "core.hooksPath",
   GIT_CONFIG_VALUE_1: "/dev/null",
+  PERL_BADLANG: "0",
 } as const;
 
 const PLAIN_VARIABLES =
-  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TZ TMPDIR PWD COLUMNS LINES NO_COLOR PERL_BADLANG XDG_RUNTIME_DIR VIDRO_*";
+  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TZ TMPDIR PWD COLUMNS LINES NO_COLOR XDG_RUNTIME_DIR VIDRO_*";
 
 /**
  * The shipped policy: reading the host and the workspace is allowed, a few destructive commands are denied, and
