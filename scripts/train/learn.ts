@@ -33,7 +33,9 @@ export interface LearntWeights {
 }
 
 const LANGUAGES = ["en", "pt", "es"];
-const EPOCHS = 10;
+const EPOCHS = 12;
+/** From this epoch on weights count towards their mean, which depends less on the order of the phrases than the last ones. */
+const SETTLED = 4;
 const RATE = 2.2;
 /** How much of a weight is left after an epoch; small weights of rare features fade. */
 const KEPT = 0.985;
@@ -62,6 +64,7 @@ export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
 
 function learnTable(examples: readonly Example[], { buckets, columns }: Omit<WeightTable, "weights">): WeightTable {
   const weights = new Float32Array(buckets * columns);
+  const mean = new Float32Array(weights.length);
   const random = randomFrom(7);
   const order = examples.map((_, index) => index);
   const known = new Float32Array(examples.length);
@@ -74,9 +77,12 @@ function learnTable(examples: readonly Example[], { buckets, columns }: Omit<Wei
       if (example === undefined || ((known[index] ?? 0) > KNOWN && epoch % 3 !== 0)) continue;
       known[index] = learnExample(example, { weights, columns }, rate);
     }
-    for (let at = 0; at < weights.length; at += 1) weights[at] = (weights[at] ?? 0) * KEPT;
+    for (let at = 0; at < weights.length; at += 1) {
+      weights[at] = weights[at]! * KEPT;
+      if (epoch >= SETTLED) mean[at]! += weights[at]! / (EPOCHS - SETTLED);
+    }
   }
-  return { buckets, columns, weights };
+  return { buckets, columns, weights: mean };
 }
 
 function vocabularyOf(phrases: readonly WrittenPhrase[]): readonly string[] {

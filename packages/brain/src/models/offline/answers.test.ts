@@ -33,7 +33,7 @@ describe("an answer about the machine", () => {
     );
     // What is neither free nor used is named, so that the figures add up.
     const reserved = total - used - free;
-    if (reserved > total / 100) assert.ok(answer.includes(`${gibibytes(reserved)} GiB are reserved`), answer);
+    if (reserved > total / 100) assert.ok(answer.includes(`${gibibytes(reserved)} GiB are not available here`), answer);
   });
 
   it("gives the figures of free, in the asker's language", async () => {

@@ -62,9 +62,9 @@ function isTyped(task: string): boolean {
 
 /** The language whose letters and marks a text has, outside of quotes; undefined when it has none of its own. */
 export function letteredLanguage(text: string): Language | undefined {
-  const prose = text.replace(/"[^"]*"|`[^`]*`|“[^”]*”/g, " ");
-  if (/[¿¡ñ]|(?<!\p{L})(qué|cuál|cuán|dónde|cómo|más)|ción(?!\p{L})/iu.test(prose)) return "es";
-  return /[ãõçêôâà]|(?<!\p{L})é(?!\p{L})/iu.test(prose) ? "pt" : undefined;
+  const prose = text.replace(/"[^"]*"|`[^`]*`|“[^”]*”/g, " ").toLowerCase();
+  if (/[¿¡ñ]|(^|\s)(qué|cuál|cuán|dónde|cómo|más)|ción(\s|$)/.test(prose)) return "es";
+  return /[ãõçêôâà]|(^|\s)é(\s|$)/.test(prose) ? "pt" : undefined;
 }
 
 /** Whether words tell no language: a quoted command or a path speaks English whatever its writer speaks. */

@@ -10,6 +10,8 @@ export class Lexicon implements Vocabulary {
   readonly #stems = new Map<string, string[]>();
   #spellings: readonly string[] | undefined;
   readonly #corrected = new Map<string, string>();
+  /** Names that are like a slip in a word; they are neither known nor corrected. */
+  #asWritten: ReadonlySet<string> = new Set();
 
   /** Reads a lexicon: `meaning: word word stem*` on each line; `words` are those of phrases. */
   constructor(text: string, words: Iterable<string>) {
@@ -17,7 +19,8 @@ export class Lexicon implements Vocabulary {
     for (const line of text.split("\n")) {
       const [, meaning, rest = ""] = /^(\w+): (.*)$/.exec(line) ?? [];
       if (meaning === undefined) continue;
-      for (const word of rest.split(" ")) this.#add(word, meaning);
+      if (meaning === "as_written") this.#asWritten = new Set(rest.split(" "));
+      else for (const word of rest.split(" ")) this.#add(word, meaning);
     }
   }
 
@@ -45,6 +48,7 @@ export class Lexicon implements Vocabulary {
   /** A word as it is spelled right, when it is one slip of the finger (in a long word two) away from a known one. */
   correct(word: string): string {
     if (word.length < 4 || word.startsWith("§") || /\d/.test(word) || this.knows(word)) return word;
+    if (this.#asWritten.has(word)) return word;
     const found = this.#corrected.get(word) ?? this.#nearest(word);
     this.#corrected.set(word, found);
     return found;

@@ -6,7 +6,7 @@ export interface Volume {
   readonly mount: string;
   readonly totalBytes: number;
   readonly freeBytes: number;
-  /** What is neither free nor used is reserved by the file system. */
+  /** What is neither free nor used is reserved by the file system or by a quota. */
   readonly usedBytes: number;
 }
 

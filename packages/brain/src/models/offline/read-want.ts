@@ -234,8 +234,8 @@ const blamed: Reader = (tokens, kind) => {
 
 const variable: Reader = (tokens, kind) => {
   const [written] = operands(tokens, "variable");
-  const path = tokens.some((token) => token.plain === "path") ? "PATH" : undefined;
-  const name = written?.written.replace(/[${}]/g, "") ?? path;
+  const spoken = tokens.find((token) => token.plain === "path" || token.plain === "shell")?.plain.toUpperCase();
+  const name = written?.written.replace(/[${}]/g, "") ?? spoken;
   return [{ kind, ...given({ name }) }];
 };
 
@@ -287,8 +287,15 @@ const programmed: Reader = (tokens, kind) => {
   return program === undefined ? undefined : [{ kind, name: plainWords(program.written) }];
 };
 
+/** The processes of a program that is named, else all. */
+const processesCounted: Reader = (tokens, kind) => {
+  const unknown = namesIn(tokens, kind).find((each) => !LEXICON.knows(plainWords(each)));
+  const name = unknown ?? tokens.find(({ plain: word }) => PROGRAM_WORDS.has(word))?.written;
+  return [name === undefined ? { kind } : { kind: "running", name }];
+};
+
 /** Words of questions that are programs, too. */
-const PROGRAM_WORDS = words("git docker node python make cron podman grep cat java go");
+const PROGRAM_WORDS = words("git docker node python make cron podman grep cat java go npm ruby php rust");
 
 const scheduled: Reader = (tokens, kind) => [{ kind, ...(says(tokens, words("crontab")) ? { name: "crontab" } : {}) }];
 
@@ -340,6 +347,7 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   "make-file": made,
   "make-folder": made,
   ports: portOf,
+  "processes-count": processesCounted,
   reach: reached,
   read: ofFile,
   rename: fromTo,

@@ -64,14 +64,17 @@ function isNamed({ command }: ListedProcess, name: string): boolean {
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => !word.startsWith("-"));
-  return parts.slice(0, 2).some((word) => (word.split("/").at(-1) ?? "").replace(/[:[\]()]/g, "").includes(wanted));
+  const isNamedSo = (word: string) => (word.split("/").at(-1) ?? "").replace(/[:[\]()]/g, "").includes(wanted);
+  return parts.slice(0, 2).some(isNamedSo) || (wanted === "vidro" && IS_VIDRO.test(command));
 }
 
-/** The command that asks, the daemon that answers, and the `ps` that lists. */
+const IS_VIDRO = /(^|\/)vidro(\s|$)|packages\/cli\/(src|dist|bin)\/|\/lib\/vidro\//;
+
+/** The command that asks, the daemon that answers unless it is asked for, and the `ps` that lists. */
 function isOwn({ command }: ListedProcess, name: string): boolean {
   const isLooking = /(^|\/)(ps|pgrep|grep)\s/.test(command);
-  const isVidro = /(^|\/)vidro(\s|$)|packages\/cli\/(src|dist|bin)\/|\/lib\/vidro\//.test(command);
-  return isLooking || (isVidro && !/vidro/i.test(name));
+  const isAsked = /vidro/i.test(name) && !/\s(run|code)\s/.test(command);
+  return isLooking || (IS_VIDRO.test(command) && !isAsked);
 }
 
 function processWords({ pid, user, cpuPercent, memoryBytes, command }: ListedProcess, { say }: Desk): string {

@@ -14,8 +14,8 @@ import { isGenericWord } from "./words.ts";
 /** Below this probability an intent is not believed. */
 const BELIEVED = 0.4;
 /** Below this probability an intent has to be clearly ahead of the next one, by so much. */
-const LIKELY = 0.5;
-const CLEAR = 0.05;
+const LIKELY = 0.6;
+const CLEAR = 0.15;
 /** Above this probability a sentence is one request, whatever its parts may mean. */
 const CERTAIN = 0.9;
 /** Things that are offered when a task is not understood. */
@@ -83,6 +83,9 @@ function believed(guess: Guess | undefined): Intent | undefined {
 /** Meanings that ask for more than a look; an intent whose phrases lack the word is not meant. */
 const FOREIGN_MEANINGS: ReadonlySet<string> = new Set(["delete", "kill", "other"]);
 
+/** What the file of a project tells; it is the only file that these can be asked of. */
+const OF_MANIFEST: ReadonlySet<Intent> = new Set(["dependencies", "start"]);
+
 /** Whether the sentence says what the wants do not: an operand, an order, a name, or too many unknown words. */
 function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probability: number): boolean {
   const kind = wants[0]?.kind;
@@ -90,10 +93,10 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
   const read = wants.flatMap((want) =>
     Object.values(want).flatMap((value) => (typeof value === "string" ? value : [])),
   );
-  const isRead = ({ written }: Token): boolean => read.some((value) => value.includes(written));
+  const isRead = ({ kind: operand, written }: Token): boolean =>
+    read.some((value) => value.includes(written) || (isTrimmed(operand) && written.includes(value)));
   const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
-  // The file that names the dependencies is the only one that they can be asked of.
-  if (kind !== "dependencies" && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
+  if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
   if (strange.some(({ plain }) => isForeign(plain, kind))) return true;
   const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
@@ -102,6 +105,11 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
     /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;
   if (strange.some((token) => token !== tokens[0] && isProper(token))) return true;
   return unknown.length > (probability >= CERTAIN ? 2 : 1);
+}
+
+/** Whether an operand is read without what is around it: `$PATH` as PATH, `localhost:8080` as localhost. */
+function isTrimmed(kind: Token["kind"]): boolean {
+  return kind === "variable" || kind === "host";
 }
 
 /** Whether a word asks for more than phrases of the intent do. */

@@ -10,7 +10,7 @@ export const EN = {
 
   disk: "{free} of {total} are free on {mount} ({freePercent}); {used} are used.",
   diskReserved:
-    "{free} of {total} are free on {mount} ({freePercent}); {used} are used and {reserved} are reserved by the file system.",
+    "{free} of {total} are free on {mount} ({freePercent}); {used} are used and {reserved} are not available here (reserved blocks or a quota).",
   inodes: "{free} of {total} inodes are free on {mount} ({used} used).",
   noInodes: "The file system on {mount} does not count inodes.",
   memory: "{available} of {total} of memory are available ({used} in use).",

@@ -12,7 +12,7 @@ export const ES: { readonly [N in keyof typeof EN]: string } = {
 
   disk: "{free} de {total} están libres en {mount} ({freePercent}); {used} están en uso.",
   diskReserved:
-    "{free} de {total} están libres en {mount} ({freePercent}); {used} están en uso y {reserved} están reservados por el sistema de archivos.",
+    "{free} de {total} están libres en {mount} ({freePercent}); {used} están en uso y {reserved} no están disponibles aquí (bloques reservados o una cuota).",
   inodes: "{free} de {total} inodos están libres en {mount} ({used} en uso).",
   noInodes: "El sistema de archivos en {mount} no cuenta inodos.",
   memory: "{available} de {total} de memoria están disponibles ({used} en uso).",

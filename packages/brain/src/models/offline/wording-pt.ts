@@ -12,7 +12,7 @@ export const PT: { readonly [N in keyof typeof EN]: string } = {
 
   disk: "{free} de {total} estão livres em {mount} ({freePercent}); {used} estão em uso.",
   diskReserved:
-    "{free} de {total} estão livres em {mount} ({freePercent}); {used} estão em uso e {reserved} são reservados pelo sistema de arquivos.",
+    "{free} de {total} estão livres em {mount} ({freePercent}); {used} estão em uso e {reserved} não estão disponíveis aqui (blocos reservados ou uma cota).",
   inodes: "{free} de {total} inodes estão livres em {mount} ({used} em uso).",
   noInodes: "O sistema de arquivos em {mount} não conta inodes.",
   memory: "{available} de {total} de memória estão disponíveis ({used} em uso).",

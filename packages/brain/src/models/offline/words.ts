@@ -36,7 +36,7 @@ export const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
 };
 
 /** Words that fit any question about a machine and add nothing to it. */
-const GENERIC_WORDS = words(`machine computer server host system box laptop pc vm container local linux vidro
+const GENERIC_WORDS = words(`machine computer server host system box laptop pc vm container local linux
   maquina computador servidor sistema notebook local ordenador equipo computadora
   total amount number overall info information details detail summary state status figures value values percent percentage
   quantidade numero informacao informacoes detalhes resumo estado situacao valor porcentagem
