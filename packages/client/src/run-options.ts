@@ -1,4 +1,4 @@
-import type { Budget } from "@vidro/core";
+import type { Budget, ReasoningEffort } from "@vidro/core";
 
 /** Options of a run besides its task. */
 export interface RunOptions {
@@ -12,6 +12,10 @@ export interface RunOptions {
   readonly hand?: string;
   /** Folder of the brain's own machine to work in, which only an administrator may name; the daemon's by default. */
   readonly workspace?: string;
+  /** The model, or several with commas, each tried when the one before fails; the agent's by default. */
+  readonly model?: string;
+  /** How long the model thinks before it replies; the vendor's default when left out. */
+  readonly effort?: ReasoningEffort;
   readonly budget?: Partial<Budget>;
   /** Idempotency key: the same key gives the same run. Generated when absent. */
   readonly key?: string;

@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, HAND_LIMITS, PAGE_LIMITS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
-import type { Budget, HandCatalog, JsonObject, RunHead } from "@vidro/core";
+import { Fault, HAND_LIMITS, PAGE_LIMITS, REASONING_EFFORTS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
+import type { Budget, HandCatalog, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 import type { AgentCatalog } from "../catalog/agents.ts";
 import type { Runs, StartRequest } from "../run/runs.ts";
 import { assertTools } from "../catalog/threads.ts";
@@ -118,10 +118,12 @@ interface StartBody {
   readonly budget?: Partial<Budget>;
   readonly hand?: string;
   readonly workspace?: string;
+  readonly model?: string;
+  readonly effort?: ReasoningEffort;
 }
 
 async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
-  const { task, agent, tools, budget, workspace, ...where } = call.body as unknown as StartBody;
+  const { task, agent, tools, budget, workspace, model, effort, ...where } = call.body as unknown as StartBody;
   const place = await settingOf(deps, where, call.caller);
   if (tools !== undefined) assertTools(tools, await deps.hands.tools(place.hand));
   const { run, existed } = await deps.runs.start({
@@ -131,6 +133,8 @@ async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply>
     token: call.caller.tokenId,
     ...place,
     ...(agent === undefined ? {} : { agent: await deps.agents.find(agent) }),
+    ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { sampling: { ...place.sampling, reasoning: effort } }),
     ...(tools === undefined ? {} : { tools }),
     ...(budget === undefined ? {} : { budget }),
     ...(call.key === undefined ? {} : { key: call.key }),
@@ -215,6 +219,12 @@ const START = object(
     agent: NAME,
     tools: { type: "array", maxItems: STREAM_LIMITS.namedTools, items: NAME },
     hand: SELECTOR,
+    model: {
+      ...NAME,
+      maxLength: RUN_LIMITS.lineChars,
+      description: "The model, or several with commas, as VIDRO_MODEL names them. Default: the agent's.",
+    },
+    effort: { enum: [...REASONING_EFFORTS], description: "How long the model thinks. Default: the vendor's." },
     workspace: {
       type: "string",
       minLength: 1,

@@ -37,6 +37,8 @@ export interface StartRequest extends RunTarget {
   /** Owner of the run; the person at this machine when left out. */
   readonly owner?: string;
   readonly agent?: AgentProfile;
+  /** Name of the model; the agent's when left out. */
+  readonly model?: string;
   /** Names of the hand's tools that the run may use; the agent's when it is left out. */
   readonly tools?: readonly string[];
   /** Tools that only the caller can carry out: a call of one comes back as a question. */
@@ -108,7 +110,7 @@ export class Runs {
       throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN_LIMITS.taskChars} characters.`);
     const agent = request.agent ?? BUNNY;
     const [model, hand, language = "en"] = await Promise.all([
-      this.#deps.model(agent.model),
+      this.#deps.model(request.model ?? agent.model),
       this.#deps.hand(request),
       // The task of a direct run is a command line.
       agent.model === DIRECT ? undefined : this.#deps.language?.(task),

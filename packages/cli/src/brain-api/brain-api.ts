@@ -1,6 +1,6 @@
 import type { StartRequest } from "@vidro/brain";
 import type { AgentApi, RunStreamItem, HandApi } from "@vidro/client";
-import type { Entry, JsonObject, RunHead } from "@vidro/core";
+import type { Entry, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 
 /**
  * All that commands ask of a brain. `embedded.ts` opens the brain of this home in this process, `remote.ts` calls one
@@ -28,9 +28,11 @@ export interface BrainApi {
 export type RunRole = "driver" | "partner" | "onlooker";
 
 /** What a run is started with: as the brain takes it, with its agent by uuid or name, and its hands by a selector. */
-interface TaskRequest extends Omit<StartRequest, "agent" | "hand"> {
+interface TaskRequest extends Omit<StartRequest, "agent" | "hand" | "sampling"> {
   readonly agent?: string;
   readonly hand?: string;
+  /** How long the model thinks. */
+  readonly effort?: ReasoningEffort;
 }
 
 /** What a run waits for: a brain or a hand, and since when, in milliseconds since the epoch. */

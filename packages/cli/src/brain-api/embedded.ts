@@ -30,8 +30,9 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
 
 function embeddedRuns(open: OpenBrain): BrainRuns {
   return {
-    async start({ agent: uuidOrName, hand: selector, ...request }) {
+    async start({ agent: uuidOrName, hand: selector, effort, ...asked }) {
       const brain = await open();
+      const request = { ...asked, ...(effort === undefined ? {} : { sampling: { reasoning: effort } }) };
       if (selector !== undefined) await requireLocalHand(brain, selector, request.workspace);
       if (uuidOrName === undefined) return brain.runs.start(request);
       const agent = await (await homeAgents(brain)).find(uuidOrName);

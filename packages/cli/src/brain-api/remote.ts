@@ -46,7 +46,7 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
   /** Runs that were just started, which the brain drives already. */
   const fresh = new Set<string>();
   return {
-    async start({ task, key, budget, thread, agent, hand, workspace }) {
+    async start({ task, key, budget, thread, agent, hand, workspace, model, effort }) {
       const about = {
         ...(folder === undefined || folder === workspace ? {} : { workspace }),
         ...(key === undefined ? {} : { key }),
@@ -54,6 +54,8 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
         ...(thread === undefined ? {} : { thread }),
         ...(agent === undefined ? {} : { agent }),
         ...(hand === undefined ? {} : { hand }),
+        ...(model === undefined ? {} : { model }),
+        ...(effort === undefined ? {} : { effort }),
       };
       const { head, existed } = await withFaults(vidro.start(task, about));
       own.add(head.id);

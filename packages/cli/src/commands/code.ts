@@ -14,6 +14,8 @@ import type { ShowFlags } from "../view/show-run.ts";
 import { readTask } from "../program/read-task.ts";
 import { say } from "../program/output.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
+import { modelOf } from "../program/model-flags.ts";
+import type { ModelFlags } from "../program/model-flags.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { aboutProject, lastConversation, turnOf } from "./code/briefing.ts";
@@ -21,7 +23,7 @@ import type { CodeTurn, Briefing } from "./code/briefing.ts";
 import { readTasks } from "./talk.ts";
 
 /** What `vidro code` may be told besides the task. */
-interface CodeFlags extends ShowFlags, BrainFlags {
+interface CodeFlags extends ShowFlags, BrainFlags, ModelFlags {
   readonly workspace?: string;
   readonly resume?: string;
   readonly continue?: boolean;
@@ -99,7 +101,8 @@ class CodeSession {
   async #show(task: ExecutorAbout["task"]): Promise<number> {
     const { verbose = false } = this.#flags;
     const project = await aboutProject(this.#about.hand.workspace, this.#earlier);
-    await using executor = disposable(await executorOf({ ...this.#about, task, verbose, project }));
+    const model = modelOf(this.#flags);
+    await using executor = disposable(await executorOf({ ...this.#about, task, verbose, project, model }));
     const { run_id: run } = await executor.value.joined;
     if (run === undefined) throw new Fault("NOT_FOUND", "The brain has no run for this executor.");
     // Rejects when the executor is refused for good: the run would wait for it without end.
@@ -160,15 +163,17 @@ interface ExecutorAbout {
   readonly task: { readonly id: string; readonly prompt?: string };
   readonly project: Briefing | undefined;
   readonly verbose: boolean;
+  readonly model: ModelFlags;
 }
 
-async function executorOf({ address, hand, task, project, verbose }: ExecutorAbout) {
+async function executorOf({ address, hand, task, project, verbose, model }: ExecutorAbout) {
   const { Executor } = await (await import("@vidro/hands")).loadExecutor();
   return new Executor({
     ...address,
     hand,
     task,
     ...(project === undefined ? {} : { project }),
+    ...model,
     name: basename(hand.workspace) || "executor",
     version: manifest.version,
     watch: (event) => {

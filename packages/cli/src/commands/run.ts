@@ -2,6 +2,8 @@ import { Fault, MINUTE_MS } from "@vidro/core";
 import type { Budget } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
+import { modelOf } from "../program/model-flags.ts";
+import type { ModelFlags } from "../program/model-flags.ts";
 import { commandConfig } from "../program/settings.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { sayBrain, showRun } from "../view/show-run.ts";
@@ -10,7 +12,7 @@ import { readTask } from "../program/read-task.ts";
 import { say } from "../program/output.ts";
 
 /** What `vidro run` may be told besides the task. */
-interface RunFlags extends ShowFlags, BrainFlags {
+interface RunFlags extends ShowFlags, BrainFlags, ModelFlags {
   readonly workspace?: string;
   readonly agent?: string;
   /** Selector of its hands. */
@@ -36,6 +38,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       task,
       workspace,
       budget: budgetOf(flags),
+      ...modelOf(flags),
       ...(flags.agent === undefined ? {} : { agent: flags.agent }),
       ...(flags.on === undefined ? {} : { hand: flags.on }),
       ...(flags.key === undefined ? {} : { key: flags.key }),

@@ -1,8 +1,11 @@
-import { asFault, TERMINAL_LIMITS } from "@vidro/core";
+import { asFault, Fault, TERMINAL_LIMITS } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
 import type { BrainApi } from "../brain-api/brain-api.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
+import { modelOf } from "../program/model-flags.ts";
+import type { ModelFlags } from "../program/model-flags.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { isRunWatched } from "../view/interrupts.ts";
 import { readWords } from "../view/keyboard.ts";
@@ -27,10 +30,12 @@ While something runs: Ctrl-C ends it; twice leaves it open for vidro attach.
 When you are asked: y yes, n or Esc no, w no and why, ? the keys.`;
 
 /** A conversation: each line typed becomes a run, and each run knows the ones before it. */
-export async function talk(): Promise<number> {
-  return withBrainApi({}, async (brain) => {
-    await greet(brain);
-    return new Talk(brain).run();
+export async function talk(flags: BrainFlags & ModelFlags = {}): Promise<number> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new Fault("BAD_REQUEST", 'A conversation needs a terminal; a single task does not: vidro run "<task>"');
+  return withBrainApi(flags, async (brain) => {
+    await greet(brain, flags);
+    return new Talk(brain, flags).run();
   });
 }
 
@@ -62,8 +67,8 @@ export async function* readTasks(history: () => readonly string[] = () => []): A
   }
 }
 
-async function greet(brain: BrainApi): Promise<void> {
-  const decider = await brain.decider();
+async function greet(brain: BrainApi, { model }: ModelFlags): Promise<void> {
+  const decider = model === undefined ? await brain.decider() : `${oneLine(model, TASK_CHARS)} decides.`;
   print(
     `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${requireFolder(".")} · brain: ${brain.place}`)}`,
     ...(decider === undefined ? [] : [decider]),
@@ -78,11 +83,13 @@ async function greet(brain: BrainApi): Promise<void> {
 
 class Talk {
   readonly #brain: BrainApi;
+  readonly #model: ModelFlags;
   #thread: string | undefined;
   #history: string[] = [];
 
-  constructor(brain: BrainApi) {
+  constructor(brain: BrainApi, flags: ModelFlags) {
     this.#brain = brain;
+    this.#model = modelOf(flags);
   }
 
   async run(): Promise<number> {
@@ -112,6 +119,7 @@ class Talk {
       const { run } = await runs.start({
         task,
         workspace: requireFolder("."),
+        ...this.#model,
         ...(this.#thread === undefined ? {} : { thread: this.#thread }),
       });
       this.#thread = run.thread;

@@ -4,6 +4,7 @@ import type { TcpFlags } from "../commands/tcp.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
 import { addShell } from "./shell-program.ts";
+import { addModelFlags } from "./model-flags.ts";
 import { addDaemon } from "./daemon-program.ts";
 import { amount, count, cursor } from "./numbers.ts";
 
@@ -30,6 +31,7 @@ export function buildProgram(version: string, exit: Exit): Command {
     .configureOutput({ writeErr: () => undefined });
   addDaemon(root, exit);
   addRun(root, exit);
+  addChat(root, exit);
   addCode(root, exit);
   addAttach(root, exit);
   addRuns(root, exit);
@@ -47,7 +49,7 @@ export function buildProgram(version: string, exit: Exit): Command {
 }
 
 function addRun(root: Command, exit: Exit): void {
-  addBrainFlags(root.command("run"))
+  addModelFlags(addBrainFlags(root.command("run")))
     .description("run a task and show it until it ends")
     .argument("<task...>", "what to do; - reads it from stdin")
     .option(...JSON_FLAG)
@@ -66,8 +68,14 @@ function addRun(root: Command, exit: Exit): void {
     .action(async (words: string[], flags) => exit(await (await import("../commands/run.ts")).run(words, flags)));
 }
 
+function addChat(root: Command, exit: Exit): void {
+  addModelFlags(addBrainFlags(root.command("chat")))
+    .description("open a conversation, as vidro alone does")
+    .action(async (flags) => exit(await (await import("../commands/talk.ts")).talk(flags)));
+}
+
 function addCode(root: Command, exit: Exit): void {
-  addBrainFlags(root.command("code"))
+  addModelFlags(addBrainFlags(root.command("code")))
     .description("work on this folder: a brain decides, this process executes (also: codegen)")
     .argument("[task...]", "what to do; - reads it from stdin")
     .option("--continue", "go on with the last conversation of this folder")

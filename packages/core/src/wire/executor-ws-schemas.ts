@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import { EXECUTOR_LIMITS, HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
+import { REASONING_EFFORTS } from "../sampling.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
 import { ACTION_END_SCHEMA } from "./action-end.ts";
 import { JUDGEMENT_SCHEMA } from "./judgement.ts";
@@ -47,6 +48,8 @@ const HANDSHAKE_SCHEMA = openObject(["client_type", "known_tools"], {
   }),
   resume: openObject(["session_id"], { session_id: name, last_seq: count }),
   open_actions: list(name, REGISTER_LIMITS.orders),
+  model: text(RUN_LIMITS.lineChars),
+  effort: { enum: [...REASONING_EFFORTS] },
   name,
   working_directory: text(HAND_LIMITS.pathChars),
   extensions: list(name, REGISTER_LIMITS.tags),

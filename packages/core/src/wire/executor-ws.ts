@@ -5,6 +5,7 @@ import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
+import type { ReasoningEffort } from "../sampling.ts";
 import type { Action, ActionEnd, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
 import { withKnownCode } from "./action-end.ts";
@@ -39,6 +40,9 @@ export interface Handshake {
   readonly resume?: { readonly session_id: string; readonly last_seq?: number };
   /** Actions that it received before the connection was cut and is still carrying out. */
   readonly open_actions?: readonly string[];
+  /** Ours: the model that decides, and how long it thinks. */
+  readonly model?: string;
+  readonly effort?: ReasoningEffort;
   readonly name?: string;
   readonly working_directory?: string;
   readonly extensions?: readonly string[];

@@ -1,5 +1,5 @@
 import { asFault, Fault, REGISTER_LIMITS } from "@vidro/core";
-import type { ActionEnd, Hand, JsonObject } from "@vidro/core";
+import type { ActionEnd, Hand, JsonObject, ReasoningEffort } from "@vidro/core";
 import {
   actionOfCall,
   EXTENSIONS,
@@ -32,6 +32,10 @@ export interface ExecutorOptions {
   readonly task: { readonly id: string; readonly prompt?: string };
   /** What the model is told of the project before the task, and the files that it comes from. */
   readonly project?: NonNullable<Handshake["project_spec"]>;
+  /** The model that decides; the brain's choice when left out. */
+  readonly model?: string;
+  /** How long the model thinks. */
+  readonly effort?: ReasoningEffort;
   readonly name: string;
   readonly version: string;
   /** Called with each event and the state after it. */
@@ -118,7 +122,7 @@ export class Executor {
   }
 
   #handshake(): Handshake {
-    const { hand, name, version, task, project } = this.#options;
+    const { hand, name, version, task, project, model, effort } = this.#options;
     const { ack, lastSeq, running } = this.#state;
     const known = hand.tools.filter((tool) => wireName(tool.name) !== tool.name);
     const own = hand.tools.filter((tool) => wireName(tool.name) === tool.name);
@@ -127,6 +131,8 @@ export class Executor {
       client_version: version,
       ...(task.prompt === undefined ? {} : { initial_prompt: task.prompt }),
       ...(project === undefined ? {} : { project_spec: project }),
+      ...(model === undefined ? {} : { model }),
+      ...(effort === undefined ? {} : { effort }),
       known_tools: known.map((tool) => wireName(tool.name)),
       custom_tools: own.map(({ name: tool, description, parameters, idempotent, effect }): CustomTool => {
         return { name: tool, description, parameters, idempotent, ...(effect === undefined ? {} : { effect }) };

@@ -109,13 +109,14 @@ export class ExecutorConnection implements ExecutorListener {
 
   /** Starts the task of the handshake, if it has one; a session starts one run at most. */
   async #start(handshake: Handshake, session: string, hand: string): Promise<RunHead | undefined> {
-    const { initial_prompt: task, project_spec: spec } = handshake;
+    const { initial_prompt: task, project_spec: spec, model = "", effort } = handshake;
     if (task === undefined) return undefined;
     const { run } = await this.#deps.runs.start({
       task,
       owner: this.#caller.owner,
       token: this.#caller.tokenId,
-      agent: { ...BUNNY, model: BOOTSTRAP },
+      agent: { ...BUNNY, model: `${BOOTSTRAP}${model}` },
+      ...(effort === undefined ? {} : { sampling: { reasoning: effort } }),
       hand,
       workspace: ".",
       thread: session,

@@ -38,12 +38,19 @@ export interface Cast extends Pick<ChatSetting, "tools" | "thread" | "continues"
 
 const WITH_HANDS = "+hands";
 
-/** The agent that a model id names; with `+hands` behind it, it has hands beside the caller's own tools. */
+/** The agent that a model id names, otherwise the model of that name; with `+hands` behind it, it has hands beside the caller's own tools. */
 export async function castModel(agents: AgentCatalog, model: string | null | undefined): Promise<Cast> {
   const id = model ?? BUNNY_UUID;
   const hasHands = id.endsWith(WITH_HANDS);
-  const agent = await agents.find(hasHands ? id.slice(0, -WITH_HANDS.length) : id);
+  const name = hasHands ? id.slice(0, -WITH_HANDS.length) : id;
+  const agent = await agents.find(name).catch((thrown: unknown) => modelAgent(name, thrown));
   return { agent, hasHands, ...(agent.tools === null ? {} : { tools: agent.tools }) };
+}
+
+/** The default agent with a model by its own name, such as `anthropic/claude-opus-5-5`, which no agent has. */
+function modelAgent(name: string, thrown: unknown): AgentProfile & { readonly tools: null } {
+  if (!name.includes("/")) throw thrown;
+  return { ...BUNNY, model: name, tools: null };
 }
 
 /** Who answers in a conversation; it has hands where it names tools or hands, or its wire always gives them. */
