@@ -120,10 +120,15 @@ export class Tokens {
     if (this.#jwt !== undefined && SIGNED.test(token)) return this.#jwt(token);
     const [, tokenId, secret] = BEARER.exec(token) ?? [];
     if (tokenId === undefined || secret === undefined) throw new Fault("INVALID_TOKEN");
-    this.#stopWatching ??= this.#records.watch(KIND, () => this.#revocations.look());
     const record = await this.#records.get(KIND, tokenId);
     if (!(await this.#isRight(record, token, secret)) || record === undefined) throw new Fault("INVALID_TOKEN");
-    // Taken before the row is read again: a revocation from here on aborts the signal.
+    return this.callerOf(tokenId);
+  }
+
+  /** The caller that a token of that id stands for, for a session that the token opened. */
+  async callerOf(tokenId: string): Promise<VerifiedCaller> {
+    this.#stopWatching ??= this.#records.watch(KIND, () => this.#revocations.look());
+    // Taken before the row is read: a revocation from here on aborts the signal.
     const revoked = this.#revocations.signalOf(tokenId);
     return this.#verified(await this.#records.get(KIND, tokenId), revoked);
   }

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { Fault, TOKEN_LIMITS } from "@vidro/core";
+import type { Sessions } from "../auth/sessions.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { grants } from "../auth/scopes.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Route } from "./route.ts";
+import { sessionIn } from "./session-cookie.ts";
 import type { VerifiedCaller } from "../auth/caller.ts";
 
 /** The host names that this server answers to, and the origins whose pages may call it. */
@@ -37,23 +39,36 @@ export function admitRequest(request: IncomingMessage, allowed: AllowedHosts): s
   );
 }
 
-/** Verifies the token of a request and its scope; undefined where the route needs no token. */
+/** What verifies callers: their tokens and, where a browser may call, their sessions. */
+export interface CallerChecks {
+  readonly tokens: Pick<Tokens, "verify">;
+  readonly sessions?: Pick<Sessions, "verify"> | undefined;
+}
+
+/** Verifies the token or session of a request and its scope; undefined where the route needs no token. */
 export async function authenticate(
   request: IncomingMessage,
   route: Pick<Route, "scope">,
-  tokens: Pick<Tokens, "verify">,
+  { tokens, sessions }: CallerChecks,
 ): Promise<VerifiedCaller | undefined> {
   const { scope } = route;
   if (scope === undefined) return undefined;
-  const token = tokenIn(request.headers.authorization ?? "");
-  if (token === undefined || token.length > TOKEN_LIMITS.chars)
-    throw new Fault(
-      "AUTH_REQUIRED",
-      "A token is needed: send it as `Authorization: Bearer <token>`, or as the password of Basic authentication.",
-    );
-  const verified = await tokens.verify(token);
+  const session = sessions === undefined ? undefined : sessionIn(request);
+  const verified =
+    session === undefined || sessions === undefined
+      ? await tokens.verify(bearerOf(request))
+      : await sessions.verify(session);
   if (!grants(verified.scopes, scope)) throw new Fault("FORBIDDEN", `scope ${scope} required`);
   return verified;
+}
+
+function bearerOf({ headers }: IncomingMessage): string {
+  const token = tokenIn(headers.authorization ?? "");
+  if (token !== undefined && token.length <= TOKEN_LIMITS.chars) return token;
+  throw new Fault(
+    "AUTH_REQUIRED",
+    "A token is needed: send it as `Authorization: Bearer <token>`, or as the password of Basic authentication.",
+  );
 }
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault, HTTP_LIMITS } from "@vidro/core";
 
 /*
- * The CORS protocol of the Fetch standard, for pages of other origins. There are no cookies: a page sends its token
- * itself, so no header about credentials is needed.
+ * The CORS protocol of the Fetch standard, for pages of other origins. They send a token themselves: the
+ * cookie of a session counts only for pages of the brain itself, so no header about credentials is needed.
  */
 
 /** Response headers that a page may read besides the safelisted ones. */

@@ -6,6 +6,7 @@ import { contain, containEvents } from "../observe/containment.ts";
 import type { Containment } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { Sessions } from "../auth/sessions.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { admitRequest, ANONYMOUS, authenticate } from "./allowed-hosts.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
@@ -30,6 +31,7 @@ export interface ServerContext {
   readonly validator: (route: RouteMatch["route"]) => Validator;
   readonly allowed: AllowedHosts;
   readonly tokens: Pick<Tokens, "verify">;
+  readonly sessions: Pick<Sessions, "verify"> | undefined;
   readonly answers: IdempotentReplies;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -123,7 +125,7 @@ const SHOWN_CHARS = 200;
 async function callRoute(ctx: RequestContext, query: URLSearchParams): Promise<void> {
   const { server, request, response } = ctx;
   const { route, params } = ctx.matched!;
-  const verified = await authenticate(request, route, server.tokens);
+  const verified = await authenticate(request, route, server);
   if (verified !== undefined) ctx.caller = verified;
   const caller = verified ?? ANONYMOUS;
   const { requestId, traceId } = ctx;

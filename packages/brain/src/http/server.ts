@@ -7,6 +7,7 @@ import { Fault, HTTP_LIMITS, isLoopbackHost, listenFault } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
 import { Metrics } from "../observe/metrics.ts";
+import type { Sessions } from "../auth/sessions.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { IdempotentReplies } from "./idempotency.ts";
 import { parseOrigins } from "./cross-origin.ts";
@@ -26,6 +27,8 @@ export interface HttpOptions {
   /** The first one words the faults of unknown paths. */
   readonly surfaces: readonly Surface[];
   readonly tokens: Pick<Tokens, "verify">;
+  /** Sessions of browsers; without them only tokens count. */
+  readonly sessions?: Pick<Sessions, "verify">;
   /** Paths on which a request may become a WebSocket. */
   readonly upgrades?: readonly Upgrade[];
   readonly records: Records;
@@ -157,6 +160,7 @@ function contextOf(
       scheme: options.tls === undefined ? "http" : "https",
     },
     tokens: options.tokens,
+    sessions: options.sessions,
     answers: new IdempotentReplies(options.records),
     metrics: options.metrics ?? new Metrics(),
     sanitiser: sanitiser(),

@@ -71,7 +71,7 @@ export function upgradeHandler(
     if (context.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.stopMs });
     admitRequest(request, context.allowed);
     const { upgrade, params } = find(request);
-    const caller = await authenticate(request, upgrade, context.tokens);
+    const caller = await authenticate(request, upgrade, { tokens: context.tokens });
     if (caller === undefined) throw new Fault("AUTH_REQUIRED");
     const [webSockets, takeOver] = await Promise.all([(server ??= webSocketServer()), upgrade.opener()]);
     if (socket.destroyed) return;

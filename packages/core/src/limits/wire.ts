@@ -136,6 +136,22 @@ export const HTTP_LIMITS = {
   revokedMs: 800,
 } as const;
 
+/** Bounds of the sessions of the web console. */
+export const SESSION_LIMITS = {
+  /** How long a sign-in link is valid; it counts once. */
+  linkMs: MINUTE_MS,
+  /** Sign-in links that are valid at once; a further one ends the oldest. */
+  links: 64,
+  /** How long a session lasts. */
+  lifeMs: 7 * 24 * HOUR_MS,
+  /** Sessions of one owner; a further one ends the oldest. */
+  sessions: 32,
+  /** Size of the secret of a link and of a session. */
+  secretBytes: 32,
+  /** Length of the cookies of one request that are looked at. */
+  cookieChars: 8 * KIB,
+} as const;
+
 /** Bounds of tokens and of checking them. */
 export const TOKEN_LIMITS = {
   /** Size of the id in a token [002-20]. */
