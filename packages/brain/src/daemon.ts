@@ -32,7 +32,9 @@ import { tcpTables } from "./http/tcp-tables.ts";
 import { StoredResponses } from "./catalog/responses.ts";
 import { Threads } from "./catalog/threads.ts";
 import { isWorkerThere, workerUrl } from "./models/worker-uds.ts";
+import { Sessions } from "./auth/sessions.ts";
 import { Tokens } from "./auth/tokens.ts";
+import { openConsoleFiles } from "./http/console-files.ts";
 import { RevokedRuns } from "./run/revoked-runs.ts";
 import type { JwtVerifier } from "./auth/jwt.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
@@ -89,6 +91,8 @@ export interface Daemon {
   readonly log: Log;
   /** What can be read again from its files: policy of the hand, agents, certificate, keys of signed tokens. */
   reloadables(): readonly Reloadable[];
+  /** Address of the console that signs a browser in as the administrator, once and soon. */
+  consoleLink(): string;
   /** Accepts no more requests, waits for open ones, stops driving runs, and closes the store; open runs go on later. */
   close(): Promise<void>;
 }
@@ -119,12 +123,13 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { brain, gateways, log, reloadables } = parts;
   let server: HttpServer | undefined;
   let southbound: string | undefined;
+  let adminToken = "";
   const close = async (): Promise<void> => {
     await server?.close();
     await closeParts(parts);
   };
   try {
-    await ensureFirstToken(parts.tokens, tokenFile(home));
+    adminToken = await ensureFirstToken(parts.tokens, tokenFile(home));
     await tellRestored(brain, log);
     // A daemon that lives for one command leaves the runs of others alone.
     if (!hidden) {
@@ -152,6 +157,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     pid: process.pid,
     log,
     close,
+    consoleLink: () => `${url}/#code=${parts.sessions.createLink(adminToken.split(".")[0] ?? "").code}`,
     reloadables: () => [...brain.reloadables, ...reloadables],
   };
 }
@@ -177,6 +183,7 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   });
   watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns: options.onRestart === "hold" });
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
+  const sessions = new Sessions(brain.records, tokens);
   const telemetry = new TelemetryStore({
     now: Date.now,
     counted: () => metrics.ingest.inc({ kind: "telemetry" }),
@@ -193,7 +200,20 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   const survey = new JournalSurvey(brain.journal, log);
   const sweeper = new LeaseSweeper({ runs: brain.runs, log, now: Date.now });
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
-  return { brain, watch, tokens, metrics, telemetry, gateways, survey, sweeper, revokedRuns, reloadables, log };
+  return {
+    brain,
+    watch,
+    tokens,
+    sessions,
+    metrics,
+    telemetry,
+    gateways,
+    survey,
+    sweeper,
+    revokedRuns,
+    reloadables,
+    log,
+  };
 }
 
 async function closeParts(parts: Parts): Promise<void> {
@@ -217,6 +237,7 @@ interface Parts {
   /** Checks the health of the daemon. */
   readonly watch: HealthWatch;
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
   readonly metrics: Metrics;
   /** Receives the telemetry of hands from gateways. */
   readonly telemetry: TelemetryStore;
@@ -241,6 +262,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
       ownersApprove: config.get("owners_approve"),
     }),
     tokens,
+    sessions: parts.sessions,
     upgrades: executorUpgrades({
       ...brain,
       gateway: parts.gateways["executor-ws"],
@@ -289,6 +311,9 @@ async function worldOf(
     telemetry,
     admission: gateways["agent-ws"],
     dialler: gateways["agent-tcp"],
+    sessions: parts.sessions,
+    tokens: parts.tokens,
+    consoleFiles: openConsoleFiles(),
     hands,
     worker: () => isWorkerThere(workerUrl(options.config.get("worker_socket"))),
     async health() {

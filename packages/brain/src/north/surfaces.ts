@@ -6,6 +6,8 @@ import type { Threads } from "../catalog/threads.ts";
 import { agentSseSurface } from "./agent-sse.ts";
 import type { AgentSseDependencies } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
+import { consoleSurface } from "./console.ts";
+import type { ConsoleDependencies } from "./console.ts";
 import { dialledHands } from "./hands/dialled-hands.ts";
 import { handsSurface } from "./hands.ts";
 import { invitations } from "./hands/invitations.ts";
@@ -21,7 +23,7 @@ import { signedHands } from "./hands/signed-hands.ts";
 
 /** Dependencies of all surfaces; none of them reaches a hand or a model. */
 export interface SurfaceDependencies
-  extends AgentSseDependencies, ChatDependencies, JournalDependencies, Omit<OpsFacts, "openApi"> {
+  extends AgentSseDependencies, ChatDependencies, ConsoleDependencies, JournalDependencies, Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
   readonly agents: AgentCatalog;
@@ -44,6 +46,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   signedHands,
   invitations,
   dialledHands,
+  consoleSurface,
 ];
 
 /** Makes every surface. */

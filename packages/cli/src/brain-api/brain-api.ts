@@ -17,6 +17,8 @@ export interface BrainApi {
   decider(): Promise<string | undefined>;
   /** Address of the daemon's HTTP server. */
   address(): Promise<string>;
+  /** Address of the daemon's web console that signs a browser in, once and soon. */
+  consoleLink(): Promise<string>;
   /** What the daemon says of itself: readiness, its checks, and counts of runs and hands. */
   status(): Promise<DaemonStatus>;
 }

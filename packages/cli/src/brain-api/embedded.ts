@@ -24,6 +24,7 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
       return `${name} decides, because ${because}.`;
     },
     address: () => needsDaemon("has an address"),
+    consoleLink: () => needsDaemon("has a console"),
     status: () => needsDaemon("has a status"),
   };
 }

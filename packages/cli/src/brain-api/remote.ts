@@ -28,6 +28,11 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       await getFromBrain(address, "agent/status");
       return url;
     },
+    consoleLink: async () => {
+      await getFromBrain(address, "agent/status");
+      const { path } = await postToBrain(address, "console/links", {});
+      return `${url}${typeof path === "string" ? path : "/"}`;
+    },
     async status() {
       const [ready, agent] = await Promise.all([
         getFromBrain(address, "readyz"),

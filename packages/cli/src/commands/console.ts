@@ -3,8 +3,8 @@ import { EXIT } from "../program/exit-codes.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { print } from "../program/output.ts";
 
-/** Prints the address of the daemon's web console. */
+/** Prints the address of the daemon's web console, with a code that signs one browser in. */
 export async function printConsoleAddress(flags: BrainFlags): Promise<number> {
-  print(`${await withBrainApi(flags, (api) => api.address())}/`);
+  print(await withBrainApi(flags, (api) => api.consoleLink()));
   return EXIT.ok;
 }

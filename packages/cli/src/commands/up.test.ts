@@ -77,7 +77,8 @@ test("up says in one line when it is ready, answers, and status finds it", async
   assert.equal(said.code, 0, said.stderr);
   const [line] = lines(said.stdout);
   assert.deepEqual({ url: line?.["url"], status: line?.["status"] }, { url: up.url, status: "ready" });
-  assert.equal((await stage.run("console")).stdout, `${up.url}/\n`);
+  const { stdout: link } = await stage.run("console");
+  assert.ok(link.startsWith(`${up.url}/#code=`) && /=[\w-]{43}\n$/.test(link), link);
   const second = await stage.run("up", "--json", "--port", "0");
   assert.equal(second.code, 6);
   const [refused] = lines(second.stdout);

@@ -77,7 +77,8 @@ function keptFlags(words: readonly string[]): readonly string[] {
 
 const ONCE = ["-d", "--detach", "--json", "--restored"];
 
-function tell({ url, southbound, tokenFile, pid }: Daemon, json: boolean): void {
+function tell(daemon: Daemon, json: boolean): void {
+  const { url, southbound, tokenFile, pid } = daemon;
   if (json)
     return writeJson({
       ready: true,
@@ -87,9 +88,11 @@ function tell({ url, southbound, tokenFile, pid }: Daemon, json: boolean): void 
       pid,
     });
   say(`${paint("green", "Vidro is up")} at ${paint("bold", url)}, process ${pid}.`);
-  say(`  token: ${tokenFile}`);
-  say(`  API:   ${url}/docs`);
-  if (southbound !== undefined) say(`  hands: ${southbound}`);
+  say(`  console: ${daemon.consoleLink()}`);
+  say("           The link signs one browser in, within a minute; vidro console prints the next one.");
+  say(`  token:   ${tokenFile}`);
+  say(`  API:     ${url}/docs`);
+  if (southbound !== undefined) say(`  hands:   ${southbound}`);
   say("  Ctrl-C ends it; runs that are open then go on at the next start.");
 }
 

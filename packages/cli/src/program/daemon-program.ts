@@ -77,6 +77,6 @@ function addStatus(root: Command, exit: Exit): void {
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await import("../commands/status.ts")).showStatus(flags)));
   addBrainFlags(root.command("console"))
-    .description("print the address of the daemon's web console")
+    .description("print a link to the daemon's web console that signs a browser in, once and within a minute")
     .action(async (flags) => exit(await (await import("../commands/console.ts")).printConsoleAddress(flags)));
 }

@@ -1,0 +1,81 @@
+import type { ServerResponse } from "node:http";
+import { Fault } from "@vidro/core";
+import type { ConsoleFile, ConsoleFiles } from "../../http/console-file.ts";
+import type { Reply, Route, RouteCall } from "../../http/route.ts";
+import { MISSING_PAGE, MISSING_POLICY } from "./missing-page.ts";
+
+/** The addresses of the console's pages; the script on the page shows what the address names. */
+const PAGES = [
+  "/",
+  "/chat",
+  "/chat/{thread}",
+  "/runs",
+  "/runs/{run}",
+  "/waiting",
+  "/waiting/{run}",
+  "/hands",
+  "/hands/{hand}",
+  "/agents",
+  "/settings",
+];
+
+/** Only files of the brain itself: no inline script or style, no request to another origin, no frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+/** The routes of the pages and of the files that they load. */
+export function pageRoutes(files: ConsoleFiles): readonly Route[] {
+  return [
+    ...PAGES.map((path) => page(path, (call) => showPage(files, call))),
+    page("/assets/{file}", async (call) => showAsset(files, call)),
+  ];
+}
+
+function page(path: string, handle: Route["handle"]): Route {
+  const produces = ["text/html"];
+  return { method: "GET", path, summary: "A page of the console", scope: undefined, answer: {}, produces, handle };
+}
+
+async function showPage(files: ConsoleFiles, call: RouteCall): Promise<Reply> {
+  const file = await files("index.html");
+  if (file === undefined) return { stream: showMissing };
+  return fileReply(file, call, { "content-security-policy": POLICY, "cache-control": "no-cache" });
+}
+
+async function showAsset(files: ConsoleFiles, call: RouteCall): Promise<Reply> {
+  const name = call.params["file"] ?? "";
+  const file = await files(`assets/${name}`);
+  if (file === undefined) throw new Fault("NOT_FOUND", "The console has no such file: reload the page.");
+  // The name has a hash of the content.
+  return fileReply(file, call, { "cache-control": "public, max-age=31536000, immutable" });
+}
+
+function fileReply(file: ConsoleFile, { headers }: RouteCall, more: { readonly [name: string]: string }): Reply {
+  const { type, etag } = file;
+  const isPacked = /\bbr\b/.test(headers["accept-encoding"]?.toString() ?? "");
+  return {
+    async stream(response: ServerResponse) {
+      response.setHeader("vary", "Accept, Accept-Encoding");
+      if (headers["if-none-match"] === etag) return void response.writeHead(304, { ...more, etag }).end();
+      const bytes = isPacked ? file.brotli : file.bytes;
+      const encoding = isPacked ? { "content-encoding": "br" } : {};
+      response.writeHead(200, { ...more, ...encoding, etag, "content-type": type, "content-length": bytes.length });
+      response.end(bytes);
+    },
+  };
+}
+
+async function showMissing(response: ServerResponse): Promise<void> {
+  response.writeHead(503, { "content-type": "text/html; charset=utf-8", "content-security-policy": MISSING_POLICY });
+  response.end(MISSING_PAGE);
+}
