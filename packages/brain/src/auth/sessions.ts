@@ -5,7 +5,7 @@ import type { VerifiedCaller } from "./caller.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** A sign-in link's code: it opens one session. */
-export interface LinkCode {
+interface LinkCode {
   readonly code: string;
   readonly expiresAt: number;
 }

@@ -40,7 +40,7 @@ export function admitRequest(request: IncomingMessage, allowed: AllowedHosts): s
 }
 
 /** What verifies callers: their tokens and, where a browser may call, their sessions. */
-export interface CallerChecks {
+interface CallerChecks {
   readonly tokens: Pick<Tokens, "verify">;
   readonly sessions?: Pick<Sessions, "verify"> | undefined;
 }

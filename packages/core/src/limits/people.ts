@@ -76,6 +76,34 @@ export const CODE_LIMITS = {
   searchedRuns: 50,
 } as const;
 
+/** Bounds of the pages of the web console. */
+export const CONSOLE_LIMITS = {
+  /** Interval at which lists are read again. */
+  pollMs: 2 * SECOND_MS,
+  /** Interval at which agents and tools are read again. */
+  catalogMs: 10 * SECOND_MS,
+  /** Interval at which the telemetry of a hand is read again. */
+  telemetryMs: 5 * SECOND_MS,
+  /** Telemetry that is drawn. */
+  telemetryS: 300,
+  /** Interval at which a brain that is away is looked for. */
+  lookMs: 500,
+  /** Runs in a list. */
+  runs: 500,
+  /** Runs that are searched for open questions. */
+  openRuns: 200,
+  /** Entries before a question that hold its plan and its action. */
+  entriesBeforeQuestion: 24,
+  /** Runs of a conversation that are shown. */
+  chatRuns: 20,
+  /** Characters of one line of text that are shown. */
+  lineChars: 2000,
+  /** Characters of one block of text that are shown. */
+  blockChars: 20_000,
+  /** Characters of one entry of a journal that are shown. */
+  entryChars: 100_000,
+} as const;
+
 /** Bounds of a client of a brain. */
 export const CLIENT_LIMITS = {
   /** Retries before a brain is given up; any data from it resets the count. */
