@@ -1,0 +1,51 @@
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { CONSOLE_LIMITS } from "@vidro/core";
+import { spelled } from "@vidro/core/text";
+
+/* Text of models, hosts and people is shown as text: React escapes it, and what a reader cannot see is spelled out. */
+
+/** Text with its control characters spelled out, on as many lines as it has; line feeds and tabs stay. */
+export function visible(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .split(/(\n|\t)/)
+    .map((part) => (part === "\n" || part === "\t" ? part : cut(part)))
+    .join("");
+}
+
+function cut(line: string): string {
+  if (line.length <= CONSOLE_LIMITS.lineChars) return spelled(line);
+  return `${spelled(line.slice(0, CONSOLE_LIMITS.lineChars))} … ${(line.length - CONSOLE_LIMITS.lineChars).toLocaleString("en")} more characters`;
+}
+
+/** One line of untrusted text. */
+export function Line({ text, chars = 300 }: { readonly text: string; readonly chars?: number }): ReactNode {
+  const short = text.length > chars ? `${text.slice(0, chars)}…` : text;
+  return <bdi>{spelled(short.replaceAll(/\s+/g, " "))}</bdi>;
+}
+
+/** A block of untrusted text, of which the first lines are shown until a person unfolds it. */
+export function Block({ text, lines = 12 }: { readonly text: string; readonly lines?: number }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const bounded = text.slice(0, CONSOLE_LIMITS.blockChars);
+  const all = visible(bounded).replace(/\n$/, "").split("\n");
+  const shown = isOpen ? all : all.slice(0, lines);
+  const hidden = all.length - shown.length;
+  const lost = text.length - bounded.length;
+  return (
+    <div className="block">
+      <pre tabIndex={0}>
+        <bdi>{shown.join("\n")}</bdi>
+      </pre>
+      {hidden > 0 && (
+        <button type="button" className="fold" onClick={() => setOpen(true)}>
+          … {hidden.toLocaleString("en")} more lines
+        </button>
+      )}
+      {lost > 0 && (isOpen || hidden === 0) && (
+        <p className="quiet small">… {lost.toLocaleString("en")} more characters are in the journal</p>
+      )}
+    </div>
+  );
+}

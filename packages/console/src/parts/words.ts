@@ -1,0 +1,54 @@
+import type { RunHead } from "@vidro/core";
+import { spanWords } from "@vidro/core/text";
+
+/** How a run stands, in a word, and the class of its colour. */
+export function statusWords({
+  status,
+  damaged,
+}: Pick<RunHead, "status" | "damaged">): readonly [word: string, tone: string] {
+  if (damaged !== undefined) return ["damaged", "bad"];
+  switch (status) {
+    case "running":
+      return ["running", "running"];
+    case "asking":
+      return ["waits for you", "asking"];
+    case "finished":
+      return ["done", "ok"];
+    case "failed":
+      return ["failed", "bad"];
+    case "aborted":
+      return ["stopped", "quiet"];
+    default:
+      return [String(status), "quiet"];
+  }
+}
+
+/** How long ago a time was. */
+export function agoWords(at: number, now: number = Date.now()): string {
+  const past = Math.max(0, now - at);
+  return past < 1000 ? "now" : `${roundSpan(past)} ago`;
+}
+
+/** A span in its largest unit. */
+export function roundSpan(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** How long a run took, or takes so far. */
+export function tookWords({ startedAt, updatedAt, status }: RunHead, now: number = Date.now()): string {
+  return spanWords((status === "running" || status === "asking" ? now : updatedAt) - startedAt);
+}
+
+/** A time as the reader's own clock shows it. */
+export function clockWords(at: number): string {
+  return new Date(at).toLocaleString();
+}
+
+/** The end of an id: the beginnings of ids are alike. */
+export function shortId(id: string): string {
+  return id.slice(-8);
+}
