@@ -1,0 +1,82 @@
+import { memo } from "react";
+import type { ReactNode } from "react";
+import type { Outcome, Output } from "@vidro/core";
+import { actionWords, byteWords, planWords, spanWords } from "@vidro/core/text";
+import type { ActionItem } from "../run/conversation.ts";
+import { Block, Line } from "./text.tsx";
+
+/** An action: exactly what was done, where, and what came of it. */
+export const ActionCard = memo(function ActionCard({ item }: { readonly item: ActionItem }): ReactNode {
+  const [mark, tone] = markOf(item);
+  const words = item.plan?.kind === "process" ? planWords(item.plan) : actionWords(item.action, WORDS_CHARS);
+  return (
+    <section className="card" id={`seq-${item.seq}`} aria-label={`Action: ${words.slice(0, 80)}`}>
+      <header>
+        <span className={`mark ${tone}`} aria-hidden="true">
+          {mark}
+        </span>
+        <code className="grow">
+          <Line text={words} chars={WORDS_CHARS} />
+        </code>
+        <span className="end">{endWords(item)}</span>
+      </header>
+      {item.outcome !== undefined && <OutcomeText outcome={item.outcome} />}
+      {item.fault !== undefined && <Block text={item.fault.message} />}
+      <div className="facts">
+        <span>
+          tool <b>{item.action.tool}</b>
+        </span>
+        {item.hand !== undefined && (
+          <span>
+            on <b>{item.hand}</b>
+          </span>
+        )}
+        {item.verdict !== undefined && (
+          <span title={item.verdict.reason}>
+            {item.verdict.decision}, rule <b>{item.verdict.rule}</b>
+          </span>
+        )}
+        <span>seq {item.seq}</span>
+      </div>
+    </section>
+  );
+});
+
+const WORDS_CHARS = 400;
+
+function OutcomeText({ outcome }: { readonly outcome: Outcome }): ReactNode {
+  if (outcome.kind === "value") return outcome.text === "" ? null : <Block text={outcome.text} />;
+  return (
+    <>
+      <OutputText output={outcome.stdout} />
+      <OutputText output={outcome.stderr} name="stderr" />
+    </>
+  );
+}
+
+function OutputText({ output, name }: { readonly output: Output; readonly name?: string }): ReactNode {
+  if (output.bytes === 0) return null;
+  return (
+    <>
+      {name !== undefined && <p className="stream">{name}</p>}
+      <Block text={output.text} />
+    </>
+  );
+}
+
+function markOf({ outcome, fault, isUnknown, startedAt }: ActionItem): readonly [mark: string, tone: string] {
+  if (isUnknown === true) return ["?", "asking"];
+  if (fault !== undefined) return ["✗", "bad"];
+  if (outcome === undefined) return startedAt === undefined ? ["○", "quiet"] : ["◐", "running"];
+  return outcome.kind === "process" && outcome.exitCode !== 0 ? ["✗", "bad"] : ["✓", "ok"];
+}
+
+function endWords({ outcome, fault, isUnknown, startedAt, endedAt }: ActionItem): string {
+  if (isUnknown === true) return "outcome unknown";
+  if (fault !== undefined) return "not done";
+  if (outcome === undefined) return startedAt === undefined ? "not begun" : "working…";
+  const took = spanWords(outcome.kind === "process" ? outcome.durationMs : (endedAt ?? 0) - (startedAt ?? 0));
+  if (outcome.kind === "value") return took;
+  const exit = outcome.signal === null ? `exit ${outcome.exitCode ?? "?"}` : `ended by ${outcome.signal}`;
+  return [exit, byteWords(outcome.stdout.bytes + outcome.stderr.bytes), took].join(" · ");
+}

@@ -1,0 +1,96 @@
+import { memo } from "react";
+import type { ReactNode } from "react";
+import type { Json } from "@vidro/core";
+import { spanWords } from "@vidro/core/text";
+import type { Item, PlanItem } from "../run/conversation.ts";
+import { ActionCard } from "./action-card.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import { visible } from "./text.tsx";
+
+/** One item of the conversation of a run. */
+export const ConversationItem = memo(function ConversationItem(props: {
+  readonly run: string;
+  readonly agent: string;
+  readonly item: Item;
+}): ReactNode {
+  const { run, agent, item } = props;
+  switch (item.kind) {
+    case "task":
+      return <Said className="said me" text={item.text} />;
+    case "said":
+      return <Said className="said" who={agent} text={item.text} />;
+    case "note":
+      return <Said className="said note" who={`${agent} notes`} text={item.text} />;
+    case "plan":
+      return item.steps.length === 0 ? null : <PlanList plan={item} />;
+    case "healing":
+      return (
+        <p className="heal">
+          <span aria-hidden="true">⟳</span> <bdi>{visible(item.text)}</bdi>
+          {item.delayMs > 0 && ` · waits ${spanWords(item.delayMs)}`} <span className="quiet">seq {item.seq}</span>
+        </p>
+      );
+    case "result":
+      return (
+        <Said className={item.isUnmet ? "said result unmet" : "said result"} who={agent} text={textOf(item.result)} />
+      );
+    case "failure":
+      return (
+        <section className={item.isStopped ? "card end" : "card end bad"}>
+          <header>
+            <span className="mark bad" aria-hidden="true">
+              {item.isStopped ? "■" : "✗"}
+            </span>
+            <span className="grow">{item.isStopped ? "Stopped" : "The run failed"}</span>
+          </header>
+          <p className="body">
+            <bdi>{visible(item.text)}</bdi>
+          </p>
+        </section>
+      );
+    case "action":
+      // An action that was not begun is in the question about it.
+      return item.startedAt === undefined && item.fault === undefined ? null : <ActionCard item={item} />;
+    case "question":
+      return <QuestionCard run={run} item={item} />;
+  }
+});
+
+function Said({
+  className,
+  who,
+  text,
+}: {
+  readonly className: string;
+  readonly who?: string;
+  readonly text: string;
+}): ReactNode {
+  return (
+    <div className={className}>
+      {who !== undefined && <div className="who">{who}</div>}
+      <p className="prose">
+        <bdi>{visible(text)}</bdi>
+      </p>
+    </div>
+  );
+}
+
+function PlanList({ plan }: { readonly plan: PlanItem }): ReactNode {
+  const now = Math.min(plan.fates.length, plan.steps.length - 1);
+  const stateOf = (index: number): string =>
+    !plan.isOver && index === now && plan.fates[index] !== "failed" ? "now" : (plan.fates[index] ?? "later");
+  return (
+    <ol className="plan" aria-label="Plan">
+      {plan.steps.map((step, index) => (
+        <li key={index} className={stateOf(index)}>
+          <bdi>{visible(step)}</bdi> <span className="hidden">{stateOf(index)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The result of a run as text. */
+function textOf(result: Json): string {
+  return typeof result === "string" ? result : JSON.stringify(result, null, 2);
+}
