@@ -1,0 +1,93 @@
+import { useCallback, useState } from "react";
+import type { ReactNode } from "react";
+import { CONSOLE_LIMITS } from "@vidro/core";
+import type { Entry } from "@vidro/core";
+import { jsonLine } from "@vidro/core/text";
+import { Copy } from "./copy.tsx";
+import { VirtualList } from "./virtual-list.tsx";
+
+/** The journal of a run: each entry with its seq, as it is stored. */
+export function JournalView(props: {
+  readonly run: string;
+  readonly entries: readonly Entry[];
+  readonly target: number | undefined;
+}): ReactNode {
+  const { run, entries, target } = props;
+  const [words, setWords] = useState("");
+  const filter = words.trim().toLowerCase();
+  const shown = filter === "" ? entries : entries.filter((entry) => hasWords(entry, filter));
+  const index = target === undefined ? -1 : shown.findIndex(({ seq }) => seq === target);
+  const draw = useCallback((entry: Entry) => <EntryRow entry={entry} run={run} />, [run]);
+  return (
+    <>
+      <label className="filter">
+        <span>Filter</span>
+        <input type="search" value={words} onChange={({ target: { value } }) => setWords(value)} data-filter="" />
+      </label>
+      {shown.length === 0 && <p className="empty">No entry has these words.</p>}
+      <div className="card journal">
+        <VirtualList
+          items={shown}
+          guessPx={33}
+          keyOf={keyOf}
+          draw={draw}
+          label="Journal"
+          target={index === -1 ? undefined : index}
+        />
+      </div>
+    </>
+  );
+}
+
+function keyOf({ seq }: Entry): string {
+  return String(seq);
+}
+
+function hasWords(entry: Entry, filter: string): boolean {
+  return entry.event.type.includes(filter) || JSON.stringify(entry.event).toLowerCase().includes(filter);
+}
+
+const SUMMARY_CHARS = 240;
+
+function EntryRow({ entry, run }: { readonly entry: Entry; readonly run: string }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { seq, at, event } = entry;
+  const { type, ...facts } = event;
+  return (
+    <div className="entry" id={`seq-${seq}`}>
+      <button type="button" className="entry-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span className="seq">{seq}</span>
+        <time dateTime={new Date(at).toISOString()}>{new Date(at).toLocaleTimeString()}</time>
+        <b>{type}</b>
+        <code>
+          <bdi>{jsonLine(facts).slice(0, SUMMARY_CHARS)}</bdi>
+        </code>
+      </button>
+      {isOpen && (
+        <div className="entry-body">
+          <div className="row">
+            <Copy text={JSON.stringify(entry)} label="Copy JSON" />
+            <Copy text={`${location.origin}/runs/${run}?view=journal#seq=${seq}`} label="Copy link" />
+          </div>
+          <pre tabIndex={0}>
+            <bdi>{wholeWords(entry)}</bdi>
+          </pre>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** An entry over several lines, its control characters escaped. */
+function wholeWords(entry: Entry): string {
+  const text = JSON.stringify(entry, null, 2).slice(0, CONSOLE_LIMITS.entryChars);
+  return text
+    .split("\n")
+    .map((line) => JSON.parse(jsonLine(line)) as string)
+    .map(escapeControls)
+    .join("\n");
+}
+
+function escapeControls(line: string): string {
+  return jsonLine(line).slice(1, -2).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
+}

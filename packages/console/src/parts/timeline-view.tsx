@@ -1,0 +1,87 @@
+import { useCallback } from "react";
+import type { ReactNode } from "react";
+import { spanWords } from "@vidro/core/text";
+import { timeSpent } from "../run/timeline.ts";
+import type { Span, SpanKind, Timeline } from "../run/timeline.ts";
+import { Link } from "./route.tsx";
+import { VirtualList } from "./virtual-list.tsx";
+
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
+
+/** Where the time of a run went: a bar for each call of the model, action and wait. */
+export function TimelineView({ run, timeline }: { readonly run: string; readonly timeline: Timeline }): ReactNode {
+  const { spans, from, to } = timeline;
+  const whole = Math.max(1, to - from);
+  const draw = useCallback(
+    (span: Span) => <Lane run={run} span={span} from={from} whole={whole} end={to} />,
+    [run, from, whole, to],
+  );
+  return (
+    <>
+      <section className="card lanes" aria-label="Timeline">
+        <div className="lane quiet" aria-hidden="true">
+          <span />
+          <span className="ticks">
+            {TICKS.map((part) => (
+              <span key={part}>{spanWords(whole * part)}</span>
+            ))}
+          </span>
+          <span />
+        </div>
+        <VirtualList items={spans} guessPx={28} keyOf={keyOf} draw={draw} label="Spans of time" />
+      </section>
+      <Spent timeline={timeline} />
+    </>
+  );
+}
+
+function keyOf({ kind, seq }: Span): string {
+  return `${kind}-${seq}`;
+}
+
+function Lane(props: {
+  readonly run: string;
+  readonly span: Span;
+  readonly from: number;
+  readonly whole: number;
+  readonly end: number;
+}): ReactNode {
+  const { run, span, from, whole, end } = props;
+  const took = Math.max(0, (span.to ?? end) - span.from);
+  const left = `${Math.min(99.5, ((span.from - from) / whole) * 100)}%`;
+  const width = `${Math.max(0.4, Math.min(100, (took / whole) * 100))}%`;
+  return (
+    <div className="lane">
+      <Link to={`/runs/${run}?view=journal#seq=${span.seq}`} className="lane-name" title="Show its entry">
+        <bdi>{span.label}</bdi>
+      </Link>
+      <span className="track">
+        <b className={span.isBad === true ? `${span.kind} bad` : span.kind} style={{ left, width }} />
+      </span>
+      <span className="t">{span.to === undefined ? "…" : spanWords(took)}</span>
+    </div>
+  );
+}
+
+const NAMES: { readonly [kind in SpanKind]: string } = {
+  person: "person",
+  model: "model",
+  hand: "hand",
+  healing: "healing",
+};
+
+function Spent({ timeline }: { readonly timeline: Timeline }): ReactNode {
+  const spent = timeSpent(timeline);
+  const sum = Object.values(spent).reduce((total, ms) => total + ms, 0);
+  if (sum === 0) return null;
+  const parts = (Object.keys(NAMES) as SpanKind[])
+    .filter((kind) => spent[kind] > 0)
+    .sort((a, b) => spent[b] - spent[a]);
+  return (
+    <p className="quiet spent">
+      Where the time went:{" "}
+      {parts.map((kind) => `${NAMES[kind]} ${Math.round((spent[kind] / sum) * 100)} %`).join(" · ")}. A row leads to its
+      entry.
+    </p>
+  );
+}
