@@ -1,0 +1,163 @@
+import { useEffect, useState } from "react";
+import type { ReactNode } from "react";
+import { CONSOLE_LIMITS } from "@vidro/core";
+import type { RunHead } from "@vidro/core";
+import { faultWords, vidro } from "../brain/connection.ts";
+import { usePolled } from "../brain/polled.ts";
+import { useRun } from "../brain/run-journal.ts";
+import { ToolSwitches } from "../parts/tool-switches.tsx";
+import { go, Link, useAddress } from "../parts/route.tsx";
+import { Line } from "../parts/text.tsx";
+import { useTitle } from "../parts/title.ts";
+import { ConversationView, statusOf } from "./run.tsx";
+
+/** A conversation with an agent, whose tools can be switched off and on between two messages. */
+export function ChatPage({ thread }: { readonly thread: string | undefined }): ReactNode {
+  useTitle("Chat");
+  const { value: runs = [], refresh } = usePolled(`thread-${thread ?? ""}`, async () =>
+    thread === undefined ? [] : (await vidro.list({ thread, limit: CONSOLE_LIMITS.chatRuns })).toReversed(),
+  );
+  const { value: tools = [] } = usePolled("tools", () => vidro.tools(), CONSOLE_LIMITS.catalogMs);
+  const [off, setOff] = useState<ReadonlySet<string>>(new Set());
+  const last = runs.at(-1);
+  useLastTools(last, tools, setOff);
+  const enabled = tools.map(({ name }) => name).filter((name) => !off.has(name));
+  return (
+    <>
+      <div className="head">
+        <h1 className="grow">Chat</h1>
+        {thread !== undefined && (
+          <Link to="/chat" className="button">
+            New conversation
+          </Link>
+        )}
+      </div>
+      {thread === undefined && <Conversations />}
+      {runs.map((run) => (
+        <ChatRun key={run.id} id={run.id} />
+      ))}
+      <Composer thread={thread} tools={off.size === 0 ? undefined : enabled} sent={refresh} />
+      <ToolSwitches
+        tools={tools}
+        off={off}
+        toggle={(name) =>
+          setOff(
+            (before) =>
+              new Set([...before].includes(name) ? [...before].filter((one) => one !== name) : [...before, name]),
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** Takes the switches of a conversation from its last run, once. */
+function useLastTools(
+  last: RunHead | undefined,
+  tools: readonly { readonly name: string }[],
+  setOff: (off: ReadonlySet<string>) => void,
+): void {
+  const [isTaken, setTaken] = useState(false);
+  useEffect(() => {
+    if (isTaken || last === undefined || tools.length === 0) return;
+    setTaken(true);
+    const first = async (): Promise<void> => {
+      for await (const item of vidro.attach(last.id).follow({ live: false })) {
+        if (!("entry" in item) || item.entry.event.type !== "run.started") return;
+        const used = new Set(item.entry.event.tools.map(({ name }) => name));
+        return setOff(new Set(tools.map(({ name }) => name).filter((name) => !used.has(name))));
+      }
+    };
+    first().catch(() => undefined);
+  }, [isTaken, last, tools, setOff]);
+}
+
+function ChatRun({ id }: { readonly id: string }): ReactNode {
+  const run = useRun(id);
+  return (
+    <section className="chat-run" aria-label="One task of the conversation" data-status={statusOf(run)}>
+      <ConversationView run={run} />
+      <Link to={`/runs/${id}`} className="quiet small">
+        The run
+      </Link>
+    </section>
+  );
+}
+
+function Composer(props: {
+  readonly thread: string | undefined;
+  readonly tools: readonly string[] | undefined;
+  readonly sent: () => void;
+}): ReactNode {
+  const { thread, tools, sent } = props;
+  const { value: agents = [] } = usePolled("agents", () => vidro.agents.list(), CONSOLE_LIMITS.catalogMs);
+  const [agent, setAgent] = useState(useAddress().searchParams.get("agent") ?? "");
+  const [words, setWords] = useState("");
+  const [fault, setFault] = useState("");
+  const send = async (): Promise<void> => {
+    setFault("");
+    try {
+      const chosen = agent === "" ? {} : { agent };
+      const id = thread ?? (await vidro.conversations.create(chosen)).id;
+      await vidro.run(words.trim(), { thread: id, ...(tools === undefined ? {} : { tools }) });
+      setWords("");
+      if (thread === undefined) go(`/chat/${id}`);
+      else sent();
+    } catch (thrown) {
+      setFault(faultWords(thrown));
+    }
+  };
+  return (
+    <form
+      className="compose"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (words.trim() !== "") void send();
+      }}
+    >
+      <input
+        aria-label="Message"
+        placeholder="What should be done?"
+        value={words}
+        onChange={({ target }) => setWords(target.value)}
+      />
+      {thread === undefined && (
+        <label className="inline">
+          <span className="hidden">Agent</span>
+          <select value={agent} onChange={({ target }) => setAgent(target.value)}>
+            {agents.map(({ uuid, name }) => (
+              <option key={uuid} value={name === "bunny" ? "" : uuid}>
+                {name.slice(0, 60)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <button type="submit" className="do" disabled={words.trim() === ""}>
+        Send
+      </button>
+      {fault !== "" && (
+        <p role="alert" className="fault">
+          {fault}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** The conversations that there are, by their first task. */
+function Conversations(): ReactNode {
+  const { value: runs } = usePolled("chats", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
+  const threads = new Map<string, RunHead>();
+  for (const run of runs ?? []) threads.set(run.thread, run);
+  if (runs?.length === 0) return <p className="empty">No conversation yet: say below what should be done.</p>;
+  return (
+    <section className="card list" aria-label="Conversations">
+      {[...threads].slice(0, 8).map(([thread, run]) => (
+        <Link key={thread} to={`/chat/${thread}`} className="item chat-item">
+          <Line text={run.task} chars={160} />
+        </Link>
+      ))}
+    </section>
+  );
+}
