@@ -1,6 +1,7 @@
 // npm run build [-- <package> ...]: makes JavaScript, declarations and source maps of the packages, in the order of
 // their imports. A package whose sources are older than what was built of them is left alone.
-import { copyFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { buildConsole } from "./console.js";
 import { newestIn, ROOT, run, setUp } from "./setup.js";
 
 /**
@@ -36,11 +37,16 @@ for (const name of Object.keys(PACKAGES)) if (wanted.has(name)) build(name);
 function build(name) {
   const folder = `${ROOT}packages/${name}/`;
   const inputs = [`${ROOT}tsconfig.json`, `${ROOT}tsconfig.build.json`, `${folder}package.json`, `${folder}src`];
+  if (name === "brain") inputs.push(`${ROOT}packages/console/src`, `${ROOT}packages/console/package-lock.json`);
   const newest = Math.max(...inputs.map(newestIn), ...(PACKAGES[name] ?? []).map((other) => builtAt(other)));
   if (builtAt(name) > newest) return;
   rmSync(`${folder}dist`, { recursive: true, force: true });
   run(`${ROOT}node_modules/.bin/tsc`, ["--project", `${folder}tsconfig.build.json`]);
   copyFileSync(`${ROOT}LICENSE`, `${folder}LICENSE`);
+  if (name === "brain") {
+    buildConsole();
+    cpSync(`${ROOT}packages/console/dist`, `${folder}dist/console`, { recursive: true });
+  }
   writeFileSync(`${folder}dist/.built`, "");
   process.stderr.write(`build: packages/${name}/dist\n`);
 }

@@ -19,6 +19,7 @@ import {
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { buildConsole } from "./console.js";
 import { installPeers, lockFor, newestIn, NODE, ROOT, run, setUp } from "./setup.js";
 
 /** Files that the command prints itself; install.sh links them to where shells and `man` look. */
@@ -96,6 +97,8 @@ function fill(folder) {
   for (const part of ["bin", "lib", "node/bin", "share/vidro"]) mkdirSync(`${folder}${part}`, { recursive: true });
   run(NODE, [`${ROOT}scripts/package/bundle.js`, `${folder}lib/vidro`]);
   cpSync(`${ROOT}packages/brain/agents`, `${folder}agents`, { recursive: true });
+  buildConsole();
+  cpSync(`${ROOT}packages/console/dist`, `${folder}share/vidro/console`, { recursive: true });
   for (const [from, command] of [
     ["cli", "vidro"],
     ["cli", "codegen"],

@@ -1,9 +1,10 @@
 // npm start [-- "<task>"]: sets up what is missing, then brings up the daemon, or runs the task.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { ROOT, setUp } from "./setup.js";
 
 setUp();
 const words = process.argv.slice(2);
+if (words.length === 0) tryBuild();
 const args = words.length === 0 ? ["up"] : ["run", ...words];
 const vidro = `${ROOT}packages/cli/bin/vidro`;
 // npm runs scripts in the repository; the task is about the folder that the person is in.
@@ -14,3 +15,9 @@ for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(si
 child.on("exit", (code, signal) => {
   process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
 });
+
+/** Builds the console. When that fails, for want of a network, the daemon starts all the same, and its page says so. */
+function tryBuild() {
+  const { status } = spawnSync(process.execPath, [`${ROOT}scripts/console.js`], { stdio: "inherit" });
+  if (status !== 0) process.stderr.write("vidro: the daemon starts without its console\n");
+}

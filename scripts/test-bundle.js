@@ -72,6 +72,9 @@ function make(folder) {
   );
   if (status !== 0) throw new Error(`The commands cannot be bundled:\n${stderr}`);
   cpSync(`${ROOT}packages/brain/agents`, `${aside}/agents`, { recursive: true });
+  // The console as the present sources give it, once a test has built it.
+  mkdirSync(`${aside}/share/vidro`, { recursive: true });
+  symlinkSync(`${ROOT}packages/console/dist`, `${aside}/share/vidro/console`);
   for (const part of ["bin", "node/bin"]) mkdirSync(`${aside}/${part}`, { recursive: true });
   symlinkSync(NODE, `${aside}/node/bin/node`);
   copyFileSync(`${ROOT}packages/cli/bin/vidro`, `${aside}/bin/vidro`);
