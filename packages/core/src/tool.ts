@@ -51,7 +51,7 @@ export interface Action {
 /**
  * Exactly what would happen, frozen: policy judges this, a person approves its hash, and this is what runs.
  */
-export type Plan = ProcessPlan | ShellPlan | FilePlan | FactsPlan | OrderPlan;
+export type Plan = ProcessPlan | ShellPlan | FilePlan | FilesPlan | FactsPlan | OrderPlan;
 
 /** A program with its arguments; no shell is involved. */
 export interface ProcessPlan {
@@ -112,7 +112,7 @@ export interface ShellPlan {
 }
 
 /** One operation on one path. */
-export interface FilePlan {
+export type FilePlan = {
   readonly kind: "file";
   readonly operation: "read" | "write";
   /** Absolute, with symlinks resolved as far as the path exists. */
@@ -121,6 +121,13 @@ export interface FilePlan {
   readonly inWorkspace: boolean;
   /** sha256 of the input that decides the new content. */
   readonly digest?: string;
+};
+
+/** A change of several files that is made as a whole or not at all. */
+export interface FilesPlan {
+  readonly kind: "files";
+  /** Each file once; a policy judges each, and the strictest verdict counts for all. */
+  readonly files: readonly FilePlan[];
 }
 
 /** Facts about the machine that a tool reads by itself. */

@@ -1,4 +1,4 @@
-import { approvalAsked, approvalRows } from "@vidro/core/text";
+import { approvalAsked, approvalRows, writesFiles } from "@vidro/core/text";
 import type { Approvable, Language } from "@vidro/core/text";
 import type { Paint } from "./symbols.ts";
 
@@ -20,7 +20,7 @@ export function approvalLines(
   language: Language | undefined,
   paint: Paint,
 ): readonly [question: string, ...lines: readonly string[]] {
-  const isEdit = asked.plan.kind === "file" && asked.plan.operation === "write";
+  const isEdit = writesFiles(asked.plan);
   const rows = approvalRows(asked, language).flatMap(([name, text]) => {
     const change = isEdit && Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
     if (change !== undefined) return changeLines(change, text, paint);

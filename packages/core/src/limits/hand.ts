@@ -97,6 +97,11 @@ export const HAND_LIMITS = {
   globBranches: 64,
   /** Size of a patch that a tool returns or takes. */
   patchBytes: 512 * KIB,
+  /** Files that one patch changes, and that one undo puts back. */
+  patchFiles: 256,
+  /** How long the former content of changed files is kept, and how much of it; the oldest is removed first. */
+  undoMs: 7 * 24 * HOUR_MS,
+  undoBytes: 256 * MIB,
   /** Lines added and removed beyond which two texts are not compared. */
   diffLines: 4000,
   /** Line comparisons while a patch is located in a changed file. */

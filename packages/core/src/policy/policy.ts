@@ -1,7 +1,7 @@
 import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./command.ts";
 import { matchesPath, matchesWord, normalPath } from "./path.ts";
 import type { RuleDecision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
-import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "../tool.ts";
+import type { ActionClass, FactsPlan, FilePlan, FilesPlan, Plan, ShellPlan, Verdict } from "../tool.ts";
 
 /** The rule name in a verdict when no rule matched. */
 export const DEFAULT_RULE = "default";
@@ -21,6 +21,7 @@ export interface Explanation {
   readonly findings: readonly RuleFinding[];
 }
 
+const HARM_GROWING: readonly ActionClass[] = ["read", "write", "code-exec", "network", "privileged", "destructive"];
 const STRICTEST_FIRST: readonly RuleDecision[] = ["deny", "ask", "allow"];
 
 /** The rule name in a verdict of the policy's `host` setting. */
@@ -31,10 +32,19 @@ export const HOST_RULE = "host";
  * that can reach beyond the workspace without a sandbox.
  */
 export function judgePlan(plan: Plan, policy: Policy): Verdict {
+  if (plan.kind === "files") return strictestVerdict(plan.files.map((file) => judgePlan(file, policy)));
   const verdict = withStateRisk(verdictOfRules(plan, policy), plan);
   if (policy.host !== "deny" || verdict.decision === "deny" || !touchesHost(plan)) return verdict;
   const reason = "the policy of this host forbids what no sandbox holds to the workspace";
   return { decision: "deny", rule: HOST_RULE, class: verdict.class, reason };
+}
+
+/** The strictest of the verdicts on the parts of a plan; of equal ones the one with the most harmful class. */
+function strictestVerdict(verdicts: readonly Verdict[]): Verdict {
+  const rank = ({ decision, class: harm }: Verdict): number =>
+    STRICTEST_FIRST.indexOf(decision) * HARM_GROWING.length - HARM_GROWING.indexOf(harm);
+  const [strictest] = verdicts.toSorted((one, other) => rank(one) - rank(other));
+  return strictest ?? { decision: "deny", rule: DEFAULT_RULE, class: "write", reason: "the plan names no file" };
 }
 
 /** Raises the class to privileged when the plan is asked about and could reach Vidro's own state. */
@@ -51,7 +61,7 @@ function touchesHost(plan: Plan): boolean {
   return plan.kind === "order";
 }
 
-function verdictOfRules(plan: Plan, policy: Policy): Verdict {
+function verdictOfRules(plan: Exclude<Plan, FilesPlan>, policy: Policy): Verdict {
   const matching = policy.rules.filter((rule) => misfit(rule, plan, policy) === undefined);
   const [rule] = matching.toSorted((one, other) => rankOf(one, policy) - rankOf(other, policy));
   if (rule !== undefined) {
@@ -108,7 +118,7 @@ function whyAsked(plan: Plan, policy: Policy): string {
   return `no rule allows it, so a person decides (${near.id}: ${misfit(near, plan, policy)})`;
 }
 
-function defaultClass(plan: Plan): ActionClass {
+function defaultClass(plan: Exclude<Plan, FilesPlan>): ActionClass {
   if (plan.kind === "process") return commandClass(plan);
   if (plan.kind === "shell" || plan.kind === "order") return "code-exec";
   if (plan.kind === "facts" || plan.operation === "read") return "read";

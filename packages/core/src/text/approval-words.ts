@@ -180,12 +180,18 @@ export function approvalRows(approvable: Approvable, language: Language = "en"):
   const { rows } = phrases;
   return [
     ...planRows(plan, phrases),
-    ...(plan.kind === "file" && plan.operation === "write" ? inputRows(action?.input ?? {}) : []),
+    ...(writesFiles(plan) ? inputRows(action?.input ?? {}) : []),
     ...(hand === undefined ? [] : [[rows.host, quoted(hand)] as const]),
     [rows.class, `${verdict.class}, ${phrases.rule} ${spelled(verdict.rule)}`],
     [rows.why, lines(verdict.reason)],
     ...(action === undefined ? [] : [[rows.action, action.id] as const]),
   ];
+}
+
+/** Whether a plan changes files; the plan itself holds only digests of what is written. */
+export function writesFiles(plan: Plan): boolean {
+  const files = plan.kind === "files" ? plan.files : plan.kind === "file" ? [plan] : [];
+  return files.some(({ operation }) => operation === "write");
 }
 
 function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
@@ -216,6 +222,8 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
         [rows.file, planWords(plan)],
         [rows.where, plan.inWorkspace ? phrases.inside : phrases.outside],
       ];
+    case "files":
+      return plan.files.flatMap((file) => planRows(file, phrases));
     case "facts":
       return [[rows.facts, planWords(plan)]];
     case "order":

@@ -76,6 +76,8 @@ export function planWords(plan: Plan): string {
       return `shell ${quoted(plan.command)}`;
     case "file":
       return `${plan.operation} ${quoted(plan.path)}`;
+    case "files":
+      return plan.files.map((file) => planWords(file)).join(", ");
     case "facts":
       return `read the facts ${quoted(plan.facts)}`;
     case "order":

@@ -23,6 +23,14 @@ const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "strin
 const UNSEEN = list(anyText, HAND_LIMITS.argChars);
 const STATE: JsonObject = { enum: ["hidden", "open"] };
 
+const FILE_PLAN = openObject(["kind", "operation", "path", "inWorkspace"], {
+  kind: { const: "file" },
+  operation: { enum: ["read", "write"] },
+  path: text(HAND_LIMITS.pathChars),
+  inWorkspace: flag,
+  digest: name,
+});
+
 const PLANS: readonly JsonObject[] = [
   openObject(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
     kind: { const: "process" },
@@ -46,13 +54,8 @@ const PLANS: readonly JsonObject[] = [
     unseen: UNSEEN,
     state: STATE,
   }),
-  openObject(["kind", "operation", "path", "inWorkspace"], {
-    kind: { const: "file" },
-    operation: { enum: ["read", "write"] },
-    path: text(HAND_LIMITS.pathChars),
-    inWorkspace: flag,
-    digest: name,
-  }),
+  FILE_PLAN,
+  openObject(["kind", "files"], { kind: { const: "files" }, files: list(FILE_PLAN, HAND_LIMITS.patchFiles) }),
   openObject(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
   openObject(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
 ];

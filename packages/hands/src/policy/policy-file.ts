@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { canonicalJson, Fault, HAND_LIMITS, MIB } from "@vidro/core";
 import { judgePlan, matchesPath, parsePolicy } from "@vidro/core/policy";
-import type { Json, Plan, Verdict } from "@vidro/core";
+import type { FilePlan, Json, Plan, Verdict } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { errnoCode } from "../files/files.ts";
@@ -76,8 +76,10 @@ function readPolicyThrough(
     version: hash("sha256", text),
     policy,
     judge: (plan) => {
-      const linked = plan.kind === "file" ? { ...plan, path: findSecret(plan.path) ?? plan.path } : plan;
-      return unlessHidden(plan, judgePlan(linked, policy), policy);
+      const linked = (one: FilePlan): FilePlan => ({ ...one, path: findSecret(one.path) ?? one.path });
+      if (plan.kind === "file") return judgePlan(linked(plan), policy);
+      if (plan.kind === "files") return judgePlan({ ...plan, files: plan.files.map(linked) }, policy);
+      return unlessHidden(plan, judgePlan(plan, policy), policy);
     },
     secrets: policy.secrets,
     ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
