@@ -218,7 +218,7 @@ class LocalHand implements Hand {
     const { judgement, start } = admitted;
     if (!this.#ledger.start(start, known?.state === "started" ? known.holder : undefined)) throw busyFault(id);
     await this.#probe("after-started", id);
-    const ended = await this.#run(job.order.action, admitted, tie);
+    const ended = await this.#run(job.order, admitted, tie);
     await this.#probe("before-finished", id);
     const recorded = this.#record(job.order, ended, judgement.hash);
     await this.#probe("after-finished", id);
@@ -270,10 +270,12 @@ class LocalHand implements Hand {
     return this.#ledger.start(startOf(job)) ? this.#record(job.order, ended) : ended;
   }
 
-  async #run({ id, input }: Action, admitted: AdmittedOrder, { signal, output }: ActionChannel): Promise<ActionEnd> {
-    const { tool, judgement } = admitted;
+  async #run(order: Order, { tool, judgement }: AdmittedOrder, { signal, output }: ActionChannel): Promise<ActionEnd> {
     const { plan } = judgement;
-    const execution = { plan, context: this.#context, action: id, spool: this.#spoolOf(id), output };
+    const { run, by, action } = order;
+    const { id, input } = action;
+    const who = { action: id, run, ...(by === undefined ? {} : { by }) };
+    const execution = { plan, context: this.#context, ...who, spool: this.#spoolOf(id), output };
     const overdueMs = this.#options.overdueMs ?? HAND_LIMITS.overdueMs;
     try {
       const running = { tool, plan, signal, overdueMs };

@@ -44,6 +44,7 @@ export function executionOf<P extends Plan>(
     plan,
     context,
     action: "act_1",
+    run: "run_1",
     spool: join(context.state, "spool.out"),
     signal,
     output,

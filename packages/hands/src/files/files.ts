@@ -24,7 +24,7 @@ interface FileBytes {
 }
 
 /** The bytes of a file with their hash. */
-interface FileContent extends FileBytes {
+export interface FileContent extends FileBytes {
   readonly sha256: string;
 }
 
@@ -154,6 +154,18 @@ export class Folder implements AsyncDisposable {
     await this.#sync();
   }
 
+  /** Removes the regular file `name` durably, if it still is the expected one. */
+  async remove(name: string, expected: Expected): Promise<void> {
+    const path = join(this.path, name);
+    try {
+      refuseChanged(await this.look(name), expected, path);
+      await unlink(this.#at(name));
+    } catch (error) {
+      throw asFileFault(error, path);
+    }
+    await this.#sync();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
   }
@@ -188,13 +200,19 @@ export async function readContentIfAny(path: string): Promise<FileContent | unde
 /** Replaces or creates the file at a real path; with `make`, missing folders are created. */
 export async function writeContent(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   how: { expected: Expected; make: boolean },
 ): Promise<void> {
-  const bytes = Buffer.from(text);
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
   if (bytes.length > HAND_LIMITS.fileBytes) throw tooLargeFault(path, bytes.length);
   await using folder = await Folder.open(dirname(path), how.make);
   await folder.replace(basename(path), bytes, how.expected);
+}
+
+/** Removes the file at a real path, if it still is the expected one. */
+export async function removeContent(path: string, expected: Expected): Promise<void> {
+  await using folder = await Folder.open(dirname(path));
+  await folder.remove(basename(path), expected);
 }
 
 /** The text of a file; throws TOOL_FAILED if it is not UTF-8. */

@@ -37,15 +37,60 @@ export async function createDiff(name: string, before: string, after: string): P
   );
 }
 
+/** The part of a patch that is about one file. */
+export interface NamedPatch extends Patch {
+  /** The file as the patch calls it, without the customary a/ and b/. */
+  readonly path: string;
+  readonly isRemoval: boolean;
+}
+
+/** Parses a patch of several files; refuses renames, copies, modes, binary changes, and a file that is named twice. */
+export async function readPatches(text: string): Promise<readonly NamedPatch[]> {
+  const patches = (await parseAll(text)).map((parsed): NamedPatch => {
+    const { oldFileName: from = "/dev/null", newFileName: to = "/dev/null" } = parsed;
+    const [before, after] = [bareName(from, "a/"), bareName(to, "b/")];
+    const path = after ?? before;
+    if (path === undefined) throw refusedFault("a part of it names no file in a --- and a +++ line");
+    if (before !== undefined && after !== undefined && before !== after)
+      throw refusedFault(`it renames ${before} to ${after}; use a command for that`);
+    const isRemoval = after === undefined;
+    return { path, isRemoval, ...readHunks(withoutModes(parsed, { isNew: before === undefined, isRemoval })) };
+  });
+  if (patches.length > HAND_LIMITS.patchFiles)
+    throw refusedFault(`it is about more than ${HAND_LIMITS.patchFiles} files`);
+  const twice = patches.find(({ path }, index) => patches.slice(0, index).some((other) => other.path === path));
+  if (twice !== undefined) throw refusedFault(`it names ${twice.path} twice`);
+  return patches;
+}
+
+/** The part of a patch without the modes of a plain file that it makes or removes; other modes are refused with it. */
+function withoutModes(parsed: StructuredPatch, { isNew, isRemoval }: { isNew: boolean; isRemoval: boolean }) {
+  const { oldMode, newMode, isDelete: _, ...plain } = parsed;
+  const isPlain = (isRemoval || oldMode === undefined) && (newMode === undefined || (isNew && newMode === "100644"));
+  return isPlain ? plain : parsed.oldMode === undefined ? { ...parsed, oldMode: newMode ?? "" } : parsed;
+}
+
+/** A header's file without the customary prefix; undefined for the empty file. */
+function bareName(header: string, prefix: string): string | undefined {
+  if (header === "/dev/null") return undefined;
+  return header.startsWith(prefix) ? header.slice(prefix.length) : header;
+}
+
 /** Parses a patch; refuses one that changes more than the content of the one file called by `names`. */
 export async function readPatch(text: string, names: readonly string[]): Promise<Patch> {
-  const parsed = await parseOne(text);
+  const [parsed, ...others] = await parseAll(text);
+  if (parsed === undefined || others.length > 0) throw refusedFault("it is not about exactly one file");
   for (const header of [parsed.oldFileName, parsed.newFileName, parsed.index]) {
     const isNew = header === "/dev/null" && header === parsed.oldFileName && header !== parsed.newFileName;
     if (header !== undefined && !isNew && !isName(header, names)) {
       throw refusedFault(`it names ${header}, and only ${names[0]} may be changed`);
     }
   }
+  return readHunks(parsed);
+}
+
+/** The hunks of one file; refuses more than a change of lines. */
+function readHunks(parsed: StructuredPatch): Patch {
   if (parsed.isRename || parsed.isCopy || parsed.isDelete || parsed.isBinary || parsed.oldMode !== undefined) {
     throw refusedFault("it does more than change lines (a rename, copy, deletion, mode or binary change)");
   }
@@ -112,7 +157,7 @@ export function isCrlf(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 }
 
-async function parseOne(text: string): Promise<StructuredPatch> {
+async function parseAll(text: string): Promise<readonly StructuredPatch[]> {
   if (Buffer.byteLength(text) > HAND_LIMITS.patchBytes) {
     throw new Fault(
       "PAYLOAD_TOO_LARGE",
@@ -120,16 +165,12 @@ async function parseOne(text: string): Promise<StructuredPatch> {
     );
   }
   const { parsePatch } = await loadDiff();
-  let parsed: StructuredPatch[];
   try {
-    parsed = parsePatch(readPatchText(text));
+    return parsePatch(readPatchText(text));
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw refusedFault(error instanceof Error ? error.message : String(error), error);
   }
-  const [first, ...others] = parsed;
-  if (first === undefined || others.length > 0) throw refusedFault("it is not about exactly one file");
-  return first;
 }
 
 /** Whether a header names the file, with or without the customary a/ and b/. */

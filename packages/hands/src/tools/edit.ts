@@ -1,6 +1,7 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContent, sha256, decodeText, writeContent } from "../files/files.ts";
+import { changeFiles } from "../files/change-files.ts";
+import { readContent, sha256, decodeText } from "../files/files.ts";
 import { isCrlf } from "../files/patch.ts";
 import { pathSchema, writePlan } from "../files/paths.ts";
 import { defineTool } from "./tool.ts";
@@ -38,7 +39,8 @@ export const editTool = defineTool({
     const { old_string, new_string, replace_all = false } = input;
     return await writePlan(input.file_path, { old_string, new_string, replace_all }, context);
   },
-  async run(input, { plan }) {
+  async run(input, execution) {
+    const { plan } = execution;
     const content = await readContent(plan.path);
     const text = decodeText(content, plan.path);
     const [from, to] = matchLineEnds(text, [input.old_string, input.new_string]);
@@ -47,7 +49,7 @@ export const editTool = defineTool({
     if (count === 0) throw absentFault(text, from, plan.path);
     if (count > 1 && input.replace_all !== true) throw ambiguousFault(pieces, plan.path);
     const edited = pieces.join(to);
-    await writeContent(plan.path, edited, { expected: content.stat, make: false });
+    await changeFiles([{ plan, before: content, after: Buffer.from(edited) }], execution);
     const data = { path: plan.path, replacements: count, bytes: Buffer.byteLength(edited), sha256: sha256(edited) };
     return { kind: "value", text: `Replaced ${count} ${count === 1 ? "place" : "places"} in ${plan.path}.`, data };
   },

@@ -75,5 +75,13 @@ export function executionOf(
   context: HandContext,
   signal = new AbortController().signal,
 ): ToolExecution<FilePlan> {
-  return { plan, context, action: "act_1", spool: join(context.state, "spool"), signal, output: () => undefined };
+  return {
+    plan,
+    context,
+    action: "act_1",
+    run: "run_1",
+    spool: join(context.state, "spool"),
+    signal,
+    output: () => undefined,
+  };
 }

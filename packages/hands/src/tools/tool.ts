@@ -38,6 +38,10 @@ export interface ToolExecution<P extends Plan = Plan> {
   readonly context: HandContext;
   /** The action's id. */
   readonly action: string;
+  /** The run that the action belongs to. */
+  readonly run: string;
+  /** Who ordered it, at a hand that serves several brains. */
+  readonly by?: string;
   /** Absolute path of the file for the whole output of a process; it does not exist yet. */
   readonly spool: string;
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { sha256, writeContent } from "../files/files.ts";
+import { changeFiles, readFormer } from "../files/change-files.ts";
+import { sha256 } from "../files/files.ts";
 import { pathSchema, writePlan } from "../files/paths.ts";
 import { defineTool } from "./tool.ts";
 
@@ -23,8 +24,11 @@ export const writeFileTool = defineTool({
   idempotent: false,
   effect: "write",
   plan: async (input, context): Promise<FilePlan> => await writePlan(input.file_path, input.content, context),
-  async run({ content }, { plan }) {
-    await writeContent(plan.path, content, { expected: "anything", make: plan.inWorkspace });
+  async run({ content }, execution) {
+    const { plan } = execution;
+    const former = await readFormer(plan.path);
+    const before = former === undefined ? {} : { before: former };
+    await changeFiles([{ plan, ...before, after: Buffer.from(content) }], execution);
     const bytes = Buffer.byteLength(content);
     const data = { path: plan.path, bytes, sha256: sha256(content) };
     return { kind: "value", text: `Wrote ${bytes} bytes to ${plan.path}.`, data };

@@ -1,0 +1,81 @@
+import { asFault, Fault } from "@vidro/core";
+import type { FilePlan } from "@vidro/core";
+import type { ToolExecution } from "../tools/tool.ts";
+import { readContentIfAny, removeContent, sha256, writeContent } from "./files.ts";
+import type { FileContent } from "./files.ts";
+import { forgetFormerFiles, keepFormerFiles } from "./former-files.ts";
+
+/** One file of a change. */
+export interface FileChange {
+  readonly plan: FilePlan;
+  /** The file as it was read; absent if there was none; "unread" if it is replaced whatever it holds. */
+  readonly before?: FileContent | "unread";
+  /** Its new content; absent to remove it. */
+  readonly after?: Buffer;
+}
+
+/**
+ * Changes files, all or none: what they held is kept first, and when one of them cannot be changed, those that were are
+ * put back. After a crash the same action begins again and completes.
+ */
+export async function changeFiles(changes: readonly FileChange[], execution: ToolExecution): Promise<void> {
+  if (changes.length === 0) return;
+  const kept = changes.map(({ plan: { path }, before, after }) => ({
+    path,
+    ...(before === undefined ? {} : { before: before === "unread" ? "" : before.sha256 }),
+    ...(after === undefined ? {} : { after: sha256(after) }),
+    content: before === undefined || before === "unread" ? undefined : before.bytes,
+  }));
+  await keepFormerFiles(kept, execution);
+  const made: FileChange[] = [];
+  try {
+    for (const change of changes) {
+      await changeFile(change);
+      made.push(change);
+    }
+  } catch (error) {
+    const stuck = await putBack(made);
+    if (stuck.length === 0) await forgetFormerFiles(execution);
+    else throw stuckFault(error, stuck);
+    throw error;
+  }
+}
+
+/** What a file holds, for a tool that replaces it whatever it is. */
+export async function readFormer(path: string): Promise<FileContent | "unread" | undefined> {
+  try {
+    return await readContentIfAny(path);
+  } catch (error) {
+    // A file that is too large or may not be read can still be replaced; only undo is lost.
+    if (error instanceof Fault) return "unread";
+    throw error;
+  }
+}
+
+async function changeFile({ plan: { path, inWorkspace }, before, after }: FileChange): Promise<void> {
+  const expected = before === undefined ? "nothing" : before === "unread" ? "anything" : before.stat;
+  if (after !== undefined) await writeContent(path, after, { expected, make: inWorkspace });
+  else if (before !== undefined) await removeContent(path, expected);
+}
+
+/** Puts changed files back, unless another process has changed them since; returns the paths that stay changed. */
+async function putBack(made: readonly FileChange[]): Promise<readonly string[]> {
+  const stuck: string[] = [];
+  for (const { plan, before, after } of made.toReversed()) {
+    try {
+      const now = await readContentIfAny(plan.path);
+      if (before === "unread" || now?.sha256 !== (after === undefined ? undefined : sha256(after)))
+        throw new Fault("CONFLICT");
+      const back = before === undefined ? {} : { after: before.bytes };
+      await changeFile({ plan, ...(now === undefined ? {} : { before: now }), ...back });
+    } catch {
+      stuck.push(plan.path);
+    }
+  }
+  return stuck;
+}
+
+function stuckFault(error: unknown, stuck: readonly string[]): Fault {
+  const message = `${asFault(error).message} These files were changed before and could not be put back: ${stuck.join(", ")}.`;
+  return new Fault("TOOL_FAILED", message, { cause: error });
+}
