@@ -1,3 +1,4 @@
+import { applyPatchTool } from "./apply-patch.ts";
 import { commandTool } from "./command.ts";
 import { editTool } from "./edit.ts";
 import { fileApplyTool } from "./file-apply.ts";
@@ -10,6 +11,7 @@ import { readFolderTool } from "./read-folder.ts";
 import { searchTextTool } from "./search-text.ts";
 import { shellTool } from "./shell.ts";
 import type { HandTool } from "./tool.ts";
+import { undoTool } from "./undo.ts";
 import { workingDirectoryTool } from "./working-directory.ts";
 import { writeFileTool } from "./write-file.ts";
 
@@ -26,6 +28,8 @@ export const TOOLS: readonly HandTool[] = [
   searchTextTool,
   fileDiffTool,
   fileApplyTool,
+  applyPatchTool,
+  undoTool,
   osInfoTool,
   processesTool,
 ];

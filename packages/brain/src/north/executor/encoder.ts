@@ -1,4 +1,4 @@
-import { EXECUTOR_LIMITS, FAULTS, outcomeText, SECOND_MS } from "@vidro/core";
+import { EXECUTOR_LIMITS, FAULTS, isObject, outcomeText, SECOND_MS } from "@vidro/core";
 import { headAndTail, voidsWords } from "@vidro/core/run";
 import { actionWords } from "@vidro/core/text";
 import type {
@@ -153,10 +153,8 @@ export class ExecutorEncoder {
   #finished(outcome: Outcome): readonly ExecutorMessage[] {
     const action = this.#action;
     this.#ended += 1;
-    if (action !== undefined && WRITERS.has(action.tool) && this.#changed.size < EXECUTOR_LIMITS.filesChanged) {
-      const path = action.input["file_path"] ?? action.input["path"];
-      if (typeof path === "string") this.#changed.add(path);
-    }
+    for (const path of action === undefined ? [] : pathsOf(action, outcome))
+      if (this.#changed.size < EXECUTOR_LIMITS.filesChanged) this.#changed.add(path);
     const words = action === undefined ? "" : `${actionWords(action)}: done`;
     return this.#afterLook(outcome, this.#status("running", words, this.#closeQuestion()));
   }
@@ -191,6 +189,15 @@ export class ExecutorEncoder {
 const VOIDS: JsonObject = { voids: "agent_message_delta" };
 /** Tools whose input has the path of the file that they change. */
 const WRITERS: ReadonlySet<string> = new Set(["write_file", "edit", "file_apply"]);
+
+/** The files that an action changed: the one in its input, or those of a patch of several files in its outcome. */
+function pathsOf({ tool, input }: Action, outcome: Outcome): readonly string[] {
+  const path = input["file_path"] ?? input["path"];
+  if (WRITERS.has(tool)) return typeof path === "string" ? [path] : [];
+  const data = tool === "apply_patch" && outcome.kind === "value" ? outcome.data : undefined;
+  const files = isObject(data) && Array.isArray(data["files"]) ? data["files"] : [];
+  return files.flatMap((file) => (isObject(file) && typeof file["path"] === "string" ? [file["path"]] : []));
+}
 
 function approvalPayload(action: Action, judged: PolicyJudged | undefined, preview: string): JsonObject {
   const { tool_name, parameters } = toolCallOf(action);
