@@ -42,6 +42,9 @@ export async function fakeOpenAi(...replies: FakeAnswer[]): Promise<FakeOpenAi> 
     const body = await bodyOf(incoming);
     const { promise: over, resolve } = Promise.withResolvers<"whole" | "cut">();
     response.on("close", () => resolve(response.writableFinished ? "whole" : "cut"));
+    // A model's window is asked for after its first reply, at several addresses; this server names none.
+    const isAboutWindow = incoming.method === "GET" ? requests.length > 0 : incoming.url === "/api/show";
+    if (isAboutWindow) return void response.writeHead(404).end();
     const request = { path: incoming.url ?? "", headers: incoming.headers, body, over };
     requests.push(request);
     const reply = queue.length > 1 ? queue.shift() : queue[0];

@@ -68,6 +68,14 @@ export const MODEL_FAULTS = {
     "The conversation is longer than the model can read, also after it was shortened.",
     "Give a smaller task, or choose a model with a larger window: VIDRO_MODEL",
   ],
+  MODEL_TOOLLESS: [
+    "refuse",
+    424,
+    4,
+    "medium",
+    "The model's server takes no tools.",
+    "Start llama.cpp with --jinja or vLLM with --enable-auto-tool-choice, or choose another: VIDRO_MODEL",
+  ],
   MODEL_HISTORY_REFUSED: [
     "refuse",
     424,

@@ -3,6 +3,8 @@ import { Fault, MODEL_LIMITS } from "@vidro/core";
 import type { Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk/fault.ts";
 import { callOptions, COMPATIBLE } from "./ai-sdk/prompt.ts";
+import { callAsLearnt, LearntFacts } from "./ai-sdk/learnt-facts.ts";
+import { withoutTools } from "./ai-sdk/text-prompt.ts";
 import { readTags } from "./ai-sdk/tagged-text.ts";
 import { ReplyBuilder } from "./reply-builder.ts";
 import { Deadline } from "./call-deadline.ts";
@@ -24,11 +26,13 @@ export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   readonly refusesForcedTools?: true;
   /** Tokens of the model's window, where it is known. */
   readonly window?: number;
+  /** Asks the server for the window, where it is not known. */
+  readonly askWindow?: () => Promise<number | undefined>;
   /** Longest answer. */
   readonly replyChars?: number;
 }
 
-/** Any `LanguageModelV4` as a Model; nothing is retried here, healing is the engine's. */
+/** Any `LanguageModelV4` as a Model; only a refusal of tools is healed here, everything else is the engine's. */
 export function aiSdkModel(options: AiSdkModelOptions): Model {
   let loaded: Promise<LanguageModelV4> | undefined;
   const load = (): Promise<LanguageModelV4> => {
@@ -39,15 +43,23 @@ export function aiSdkModel(options: AiSdkModelOptions): Model {
     return loaded;
   };
   const { name, window } = options;
-  const call: Model["call"] = (request, signal) => answer({ ...options, load }, request, signal);
+  const facts = new LearntFacts(window === undefined ? options.askWindow : undefined);
+  const call: Model["call"] = (request, signal) =>
+    callAsLearnt({
+      name,
+      facts,
+      request,
+      answer: (isInText) => answer({ ...options, load, isInText }, request, signal),
+    });
   return { name, call, ...(window === undefined ? {} : { window }) };
 }
 
-async function* answer(
-  options: AiSdkModelOptions,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ModelEvent> {
+/** A model that is called, and whether its tools are described in the text. */
+interface CalledModel extends AiSdkModelOptions {
+  readonly isInText: boolean;
+}
+
+async function* answer(options: CalledModel, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { firstTokenMs = MODEL_LIMITS.firstTokenMs, betweenTokensMs = MODEL_LIMITS.betweenTokensMs } = options;
   const deadline = new Deadline(signal, { firstTokenMs, betweenTokensMs });
   const native = options.native === true ? ({ native: true } as const) : {};
@@ -73,16 +85,18 @@ async function* answer(
 
 /** The parts of the vendor's stream, each within its deadline. */
 async function* parts(
-  options: AiSdkModelOptions,
+  options: CalledModel,
   request: ModelRequest,
   deadline: Deadline,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   const model = await deadline.wait(options.load());
+  const asked = callOptions(request, options);
   const { stream } = await deadline.wait(
-    model.doStream({ ...callOptions(request, options), abortSignal: deadline.signal }),
+    model.doStream({ ...(options.isInText ? withoutTools(asked) : asked), abortSignal: deadline.signal }),
   );
   const received = within(stream, deadline);
-  const isTagged = TAGGED.test(model.provider) && request.native !== true && options.native !== true;
+  const isNative = !options.isInText && (request.native === true || options.native === true);
+  const isTagged = TAGGED.test(model.provider) && !isNative;
   yield* isTagged ? readTags(received, new Set(request.tools.map((tool) => tool.name))) : received;
 }
 

@@ -13,6 +13,7 @@ import { offlineModel } from "./offline.ts";
 import { FREE, priced } from "./price.ts";
 import { PROVIDERS, openCompatible } from "./providers.ts";
 import type { Access, Provider } from "./providers.ts";
+import { windowAt } from "./server-window.ts";
 import { unknownModel } from "./unknown-model.ts";
 
 /** A model, and why it is this one. */
@@ -126,6 +127,7 @@ function vendorModel(
     ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
     ...patience(config),
     ...(facts.window === undefined ? {} : { window: facts.window }),
+    ...(access.url?.startsWith("http") === true ? { askWindow: () => windowAt({ model, ...(access as Server) }) } : {}),
   });
   const costed = priced(opened, facts.prices);
   return access.url === undefined ? costed : { ...costed, url: access.url };
@@ -140,6 +142,7 @@ function compatibleModel(name: string, server: Server, config: Config): PlacedMo
     ...key,
     ...patience(config),
     ...(window === undefined ? {} : { window }),
+    askWindow: () => windowAt({ model: name, ...server }),
   });
   return { ...priced(model, prices), url: server.url };
 }

@@ -58,8 +58,11 @@ function callFault(error: APICallError, fault: MakeFault): Fault {
   if (status === undefined) return fault("MODEL_UNAVAILABLE", `cannot be reached: ${error.message}`);
   if (status < 300) return fault("MODEL_RUBBISH", `sent what cannot be understood: ${error.message}`);
   // Without `data` the package could not parse the body, and its message is only the name of the status.
-  const words = error.data === undefined && error.responseBody ? error.responseBody : error.message;
-  const code = refusalCode(status, `${error.message} ${error.responseBody ?? ""}`) ?? statusCode(status);
+  const { data, message, responseBody: body = "" } = error;
+  const code = refusalCode(status, `${message} ${body}`) ?? statusCode(status);
+  // Some servers name their window in a field beside the message.
+  const isBodyTold = (data === undefined && body !== "") || (code === "MODEL_CONTEXT_FULL" && /"n_ctx"/.test(body));
+  const words = isBodyTold ? body : message;
   return fault(code, `answered ${status}: ${words.trim()}`, waitOf(error));
 }
 
@@ -77,6 +80,9 @@ const WINDOW_FULL =
 /** What vendors write when thinking, signatures or results of earlier replies are missing or do not hold. */
 const HISTORY_REFUSED =
   /thought.?signature|`?signature`? in `?thinking|thinking`? or `?redacted_thinking|encrypted content|invalid_encrypted_content|reasoning_content|required '?reasoning'? item|required following item|no tool (?:output|call) found|tool_(?:use|calls)\b.*(?:without|must be followed)|number of function response parts/i;
+/** What servers write when the model, or the way in which it was started, has no tools. */
+const NO_TOOLS =
+  /does not support (?:tools|tool use|function)|tools? (?:param|use|calling).{0,40}(?:requires?|not supported|unsupported)|--jinja|--enable-auto-tool-choice|no endpoints found that support tool use/i;
 /** What vendors write when an account has no credit or its quota of the day or month is used up. */
 const UNPAID = /insufficient.?quota|billing|credit balance|per.?day|payment required/i;
 
@@ -84,7 +90,9 @@ const UNPAID = /insufficient.?quota|billing|credit balance|per.?day|payment requ
 function refusalCode(status: number, words: string): FaultCode | undefined {
   if (status === 413) return "MODEL_CONTEXT_FULL";
   if (status === 402 || (status === 429 && UNPAID.test(words))) return "MODEL_UNPAID";
-  if (status === 429 || status >= 500) return undefined;
+  if (status === 429) return undefined;
+  if (NO_TOOLS.test(words)) return "MODEL_TOOLLESS";
+  if (status >= 500) return undefined;
   if (WINDOW_FULL.test(words)) return "MODEL_CONTEXT_FULL";
   return HISTORY_REFUSED.test(words) ? "MODEL_HISTORY_REFUSED" : undefined;
 }
