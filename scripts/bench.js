@@ -5,6 +5,7 @@ import { installPeers, NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 
 setUp();
 installPeers("bench");
+run(NODE, [`${ROOT}scripts/bundler/main.js`]);
 if (!existsSync("/usr/lib/postgresql")) installPostgres();
 mkdirSync(`${ROOT}docs/reference`, { recursive: true });
 run(NODE, [...NODE_FLAGS, `${ROOT}bench/main.ts`, ...process.argv.slice(2)]);

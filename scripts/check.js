@@ -3,10 +3,11 @@ import { checkLockfile } from "./lockfile.js";
 import { installPeers, NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 
 setUp();
-for (const folder of ["scripts", "tests", "packages/console"]) installPeers(folder);
+for (const folder of ["scripts", "scripts/bundler", "tests", "packages/console"]) installPeers(folder);
 const bin = (/** @type {string} */ name) => `${ROOT}scripts/node_modules/.bin/${name}`;
 process.stdout.write("check: lockfiles, types, lint, format, architecture, reference, trained model\n");
-for (const folder of ["", "scripts/", "packages/console/"]) checkLockfile(`${ROOT}${folder}package-lock.json`);
+for (const folder of ["", "scripts/", "scripts/bundler/", "packages/console/"])
+  checkLockfile(`${ROOT}${folder}package-lock.json`);
 checkLockfile(`${ROOT}tests/package-lock.json`, ["esbuild"]);
 checkLockfile(`${ROOT}packages/worker/engine/package-lock.json`, ["node-llama-cpp"]);
 checkLockfile(`${ROOT}tests/clients/package-lock.json`, ["@scarf/scarf"]);

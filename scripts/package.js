@@ -30,7 +30,14 @@ const PRINTED = {
   "share/fish/vendor_completions.d/vidro.fish": ["completion", "fish"],
 };
 const PART_BYTES = 4 * 1024 * 1024;
-const SOURCES = ["scripts/package.js", "scripts/package", "package-lock.json", "LICENSE", "packages/brain/agents"];
+const SOURCES = [
+  "scripts/package.js",
+  "scripts/package",
+  "scripts/bundler/bundle.js",
+  "package-lock.json",
+  "LICENSE",
+  "packages/brain/agents",
+];
 
 setUp();
 const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
@@ -61,7 +68,7 @@ function isNew() {
 
 /** Makes the archive, its checksum and its script in a folder of its own, and moves them into place. */
 async function make() {
-  installPeers("scripts");
+  installPeers("scripts/bundler");
   mkdirSync(out, { recursive: true });
   // What a make that was killed has left.
   for (const left of readdirSync(`${ROOT}.cache`).filter((one) => one.startsWith("package-")))
@@ -95,7 +102,7 @@ async function make() {
  */
 function fill(folder) {
   for (const part of ["bin", "lib", "node/bin", "share/vidro"]) mkdirSync(`${folder}${part}`, { recursive: true });
-  run(NODE, [`${ROOT}scripts/package/bundle.js`, `${folder}lib/vidro`]);
+  run(NODE, [`${ROOT}scripts/bundler/bundle.js`, `${folder}lib/vidro`]);
   cpSync(`${ROOT}packages/brain/agents`, `${folder}agents`, { recursive: true });
   buildConsole();
   cpSync(`${ROOT}packages/console/dist`, `${folder}share/vidro/console`, { recursive: true });

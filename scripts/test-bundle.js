@@ -14,10 +14,11 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
+import { basename } from "node:path";
 import { installPeers, lockFor, NODE, ROOT } from "./setup.js";
 
 const CACHE = `${ROOT}node_modules/.cache/commands/`;
-const OTHERS = ["scripts/test-bundle.js", "scripts/package/bundle.js", "package-lock.json"];
+const OTHERS = ["scripts/test-bundle.js", "scripts/bundler/bundle.js", "package-lock.json"];
 const SUPPORT = "tests/support";
 /** Programs of tests, and modules that change the commands when they are loaded before them: in the same bundle they share theirs. */
 const PROGRAMS = [
@@ -60,14 +61,14 @@ export function bundledCommands() {
  * @param {string} folder
  */
 function make(folder) {
-  installPeers("scripts");
+  installPeers("scripts/bundler");
   mkdirSync(CACHE, { recursive: true });
   for (const name of readdirSync(CACHE))
     if (Date.now() - statSync(CACHE + name).mtimeMs > OLD_MS) rmSync(CACHE + name, { recursive: true, force: true });
   const aside = mkdtempSync(`${CACHE}making-`);
   const { status, stderr } = spawnSync(
     NODE,
-    [`${ROOT}scripts/package/bundle.js`, `${aside}/lib/vidro`, ...PROGRAMS.map((name) => `${SUPPORT}/${name}.ts`)],
+    [`${ROOT}scripts/bundler/bundle.js`, `${aside}/lib/vidro`, ...PROGRAMS.map((name) => `${SUPPORT}/${name}.ts`)],
     { encoding: "utf8" },
   );
   if (status !== 0) throw new Error(`The commands cannot be bundled:\n${stderr}`);
@@ -77,7 +78,8 @@ function make(folder) {
   symlinkSync(`${ROOT}packages/console/dist`, `${aside}/share/vidro/console`);
   for (const part of ["bin", "node/bin"]) mkdirSync(`${aside}/${part}`, { recursive: true });
   symlinkSync(NODE, `${aside}/node/bin/node`);
-  copyFileSync(`${ROOT}packages/cli/bin/vidro`, `${aside}/bin/vidro`);
+  for (const launcher of ["cli/bin/vidro", "hands/bin/vidro-hand"])
+    copyFileSync(`${ROOT}packages/${launcher}`, `${aside}/bin/${basename(launcher)}`);
   // Tests start the commands as other users, too.
   chmodSync(aside, 0o755);
   renameSync(aside, folder);

@@ -7,7 +7,7 @@ import { bundledCommands } from "./test-bundle.js";
 import { HANGS_MS, testsLongestFirst } from "./test-files.js";
 
 // All at once: most of the time of an installation is waiting.
-const installations = ["scripts", "tests", "tests/clients", "packages/console"].map((folder) =>
+const installations = ["scripts", "scripts/bundler", "tests", "tests/clients", "packages/console"].map((folder) =>
   once(spawn(process.execPath, [`${ROOT}scripts/install.js`, folder], { stdio: "inherit" }), "exit"),
 );
 setUp();

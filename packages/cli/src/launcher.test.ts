@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, after, test } from "node:test";
@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const LAUNCHER = fileURLToPath(new URL("../bin/vidro", import.meta.url));
+const FRESHNESS = fileURLToPath(new URL("../../../scripts/bundler/is-fresh.sh", import.meta.url));
 
 let root: string;
 let launcher: string;
@@ -51,6 +52,64 @@ test("the launcher finds its Node and its code through symlinks, and hands its w
   await symlink("packages/cli/bin/vidro", link);
   const [, words] = await started({}, link);
   assert.match(words ?? "", /packages\/cli\/dist\/main\.js run two words$/);
+});
+
+/** Files of a clone by which the launcher goes. */
+const CLONE = [
+  "packages/cli/src/main.ts",
+  "packages/cli/src/commands/run.ts",
+  "packages/cli/package.json",
+  "packages/brain/agents/bunny.md",
+  "package-lock.json",
+  ".cache/vidro/made",
+];
+
+/** Changes something until its time of change is after a given one: the clock of a file system is coarse. */
+async function changeAfter(afterMs: number, path: string, change: () => Promise<void>): Promise<number> {
+  for (;;) {
+    await change();
+    const { ctimeMs } = await stat(path);
+    if (ctimeMs > afterMs) return ctimeMs;
+  }
+}
+
+test("a clone starts its bundle, and its sources once one of them was changed, put back with its old date, added or removed", async () => {
+  const clone = await mkdtemp(join(tmpdir(), "vidro-launcher-"));
+  const at = (path: string): string => join(clone, path);
+  for (const path of CLONE) {
+    await mkdir(join(at(path), ".."), { recursive: true });
+    await writeFile(at(path), "");
+  }
+  for (const folder of ["packages/cli/bin", "node_modules/.bin", "scripts/bundler"])
+    await mkdir(at(folder), { recursive: true });
+  await copyFile(LAUNCHER, at("packages/cli/bin/vidro"));
+  await copyFile(FRESHNESS, at("scripts/bundler/is-fresh.sh"));
+  await copyFile(join(root, "node_modules/.bin/node"), at("node_modules/.bin/node"));
+  const source = at("packages/cli/src/commands/run.ts");
+  const [made, gone] = [at(".cache/vidro/made"), at("packages/cli/src/gone.ts")];
+  const long = new Date(0);
+  const runs = async (): Promise<string | undefined> => {
+    const [, words = ""] = await started({}, at("packages/cli/bin/vidro"));
+    return /lib\/vidro\/vidro\.js run two words$|--conditions=vidro-source .*src\/main\.ts run two words$/.exec(
+      words,
+    )?.[0][0];
+  };
+  const [bundle, sources] = ["l", "-"];
+  const changes: readonly (readonly [string, () => Promise<void>])[] = [
+    [source, () => writeFile(source, "changed")],
+    [source, () => utimes(source, long, long)],
+    [at("packages/cli/src/commands"), () => writeFile(at(`packages/cli/src/commands/${performance.now()}.ts`), "")],
+    [at("packages/cli/src"), () => writeFile(gone, "").then(() => rm(gone))],
+    [at("packages/brain/agents/bunny.md"), () => writeFile(at("packages/brain/agents/bunny.md"), "changed")],
+  ];
+  let changedAt = 0;
+  for (const [path, change] of changes) {
+    const madeAt = await changeAfter(changedAt, made, () => writeFile(made, ""));
+    assert.equal(await runs(), bundle);
+    changedAt = await changeAfter(madeAt, path, change);
+    assert.equal(await runs(), sources, path);
+  }
+  await rm(clone, { recursive: true });
 });
 
 test("without a Node of its own the launcher takes one that is new enough, and refuses an older one with what to do", async () => {

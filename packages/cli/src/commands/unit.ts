@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HTTP_LIMITS } from "@vidro/core";
 import { installService } from "@vidro/hands/systemd-unit";
@@ -5,7 +6,8 @@ import { EXIT } from "../program/exit-codes.ts";
 import { print } from "../program/output.ts";
 import { homeFolder } from "../program/settings.ts";
 
-const LAUNCHER = join(import.meta.dirname, "..", "..", "bin", "vidro");
+/** In the bundle of a clone this is a link, and the bundle may be removed. */
+const LAUNCHER = realpathSync(join(import.meta.dirname, "..", "..", "bin", "vidro"));
 const HOME = "/var/lib/vidro";
 
 /** Makes the daemon a service of systemd: of the system for root, with a user of its own; else of this user. */

@@ -1,13 +1,23 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { appendFileSync, closeSync, fchmodSync, fstatSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { BACKGROUND_LIMITS } from "@vidro/core";
 
 /* Programs that go on when their terminal is gone, and the files that they log to. */
 
-/** The command that starts a hand. */
-export const HAND_LAUNCHER: string = join(import.meta.dirname, "..", "..", "bin", "vidro-hand");
+/** The command that starts a hand; in the bundle of a clone there is a link to it, and the bundle may be removed. */
+export const HAND_LAUNCHER: string = realpathSync(join(import.meta.dirname, "..", "..", "bin", "vidro-hand"));
 
 const PRIVATE = 0o600;
 
