@@ -3,7 +3,10 @@ import type { Json, JsonObject } from "./json.ts";
 import type { ReplyParts } from "./reply-parts.ts";
 import type { Sampling, ToolChoice } from "./sampling.ts";
 import type { Language } from "./text/language.ts";
+import type { Turn } from "./turn.ts";
 import type { Action, ActionClass, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
+
+export type { Turn } from "./turn.ts";
 
 /*
  * Everything that happens in a run is one of these. A durable event is an entry of the journal and is the truth;
@@ -24,6 +27,7 @@ export type Event =
   | ContextCompacted
   | QuestionAsked
   | QuestionAnswered
+  | RemarkMade
   | PolicyJudged
   | ActionStarted
   | ActionFinished
@@ -53,6 +57,7 @@ const EVENT_TYPES: { readonly [Type in EventType]: true } = {
   "context.compacted": true,
   "question.asked": true,
   "question.answered": true,
+  "remark.made": true,
   "policy.judged": true,
   "action.started": true,
   "action.finished": true,
@@ -278,6 +283,16 @@ export interface QuestionAnswered {
   readonly by?: string;
 }
 
+/** A person said something while the run works; the model is told with its next step. */
+export interface RemarkMade {
+  readonly type: "remark.made";
+  /** The client's key: the same remark under the same id is recorded once. */
+  readonly id: string;
+  readonly text: string;
+  /** Name of the person. */
+  readonly by: string;
+}
+
 /** The hand's policy judged the frozen plan of an action. */
 export interface PolicyJudged {
   readonly type: "policy.judged";
@@ -371,23 +386,6 @@ export interface ActionOutput {
   /** Offset of this piece in the stream, in characters; absent when earlier output may have been missed. */
   readonly from?: number;
 }
-
-/** One turn of the conversation that a model sees. */
-export type Turn =
-  | { readonly role: "user"; readonly text: string }
-  | {
-      readonly role: "assistant";
-      readonly text: string;
-      readonly action?: Action;
-      readonly parts?: ReplyParts;
-    }
-  | {
-      readonly role: "tool";
-      readonly callId: string;
-      readonly tool: string;
-      readonly text: string;
-      readonly failed: boolean;
-    };
 
 /** Whether an event ends its run. */
 export function isTerminal(event: Event): event is TerminalEvent {

@@ -1,4 +1,4 @@
-import { BOOTSTRAP, isLook, nextLook, taskBeforeDigest } from "@vidro/core/run";
+import { BOOTSTRAP, isLook, isTask, nextLook, taskBeforeDigest } from "@vidro/core/run";
 import type { Look, LookTexts } from "@vidro/core/run";
 import type { Model, ModelCall, ModelEvent, ModelRequest, Turn } from "@vidro/core";
 
@@ -24,13 +24,13 @@ async function* replyWith(call: ModelCall, model: string): AsyncGenerator<ModelE
 
 /** Whether the conversation has only bootstrap calls since the task; compaction may have removed them. */
 function isLooking(turns: readonly Turn[]): boolean {
-  const task = turns.findLast(({ role }) => role === "user");
+  const task = turns.findLast(isTask);
   if (task === undefined || taskBeforeDigest(task.text) !== task.text) return false;
   const first = turns.findIndex((turn) => turn.role === "assistant" && turn.action && isLook(turn.action));
   if (first === -1) return turns.at(-1) === task;
   return turns.slice(first).every((turn) => {
     if (turn.role === "assistant") return turn.action !== undefined && isLook(turn.action);
-    return turn.role === "tool" && isLook(turn);
+    return (turn.role === "user" && turn.isRemark === true) || (turn.role === "tool" && isLook(turn));
   });
 }
 

@@ -1,6 +1,6 @@
 import { asFault, Fault, HAND_LIMITS, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
-import { DIRECT, taskBeforeDigest } from "@vidro/core/run";
+import { DIRECT, isTask, taskBeforeDigest } from "@vidro/core/run";
 import type { Json, JsonObject, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
 
 const TOOL = "command";
@@ -25,7 +25,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 
 /** The next step, from the conversation alone: the command on the next hand, or the end. */
 function nextCall({ turns, tools }: ModelRequest): ModelCall {
-  const start = turns.findLastIndex((turn) => turn.role === "user");
+  const start = turns.findLastIndex(isTask);
   const [command = "", ...args] = argvIn(taskBeforeDigest(turns[start]?.text ?? ""));
   const tool = tools.find(({ name }) => name === TOOL);
   if (tool === undefined) throw new Fault("BAD_REQUEST", `No hand of this run has the tool ${TOOL}.`);

@@ -108,6 +108,8 @@ function count(event: Event, metrics: Metrics): void {
       return metrics.runs.inc({ state: "aborted" });
     case "question.answered":
       return metrics.ingest.inc({ kind: "answer" });
+    case "remark.made":
+      return metrics.ingest.inc({ kind: "remark" });
     case "model.replied":
       metrics.steps.inc();
       metrics.modelCalls.inc({ outcome: "replied" });

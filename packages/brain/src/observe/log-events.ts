@@ -20,6 +20,7 @@ const JOURNAL_EVENTS: { readonly [Type in EventType]: LogEvent } = {
   "context.compacted": ["info", "The oldest turns of a conversation were replaced by a digest."],
   "question.asked": ["info", "A run asked a person and waits for the answer."],
   "question.answered": ["info", "The question of a run was answered, or its time ran out."],
+  "remark.made": ["info", "A person said something to a run at work."],
   "policy.judged": ["info", "A hand's policy judged the plan of an action."],
   "action.started": ["info", "An action is about to be ordered from a hand."],
   "action.finished": ["info", "An action ended with an outcome."],

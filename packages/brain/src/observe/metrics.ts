@@ -33,7 +33,11 @@ export class Metrics {
   hands: () => HandCount = () => ({ ok: 0, degraded: 0, down: 0 });
 
   /** By `kind`: `task`, `answer`, `telemetry`. */
-  readonly ingest = this.#series("counter", "ingest_total", "Tasks, answers and telemetry samples received, by kind");
+  readonly ingest = this.#series(
+    "counter",
+    "ingest_total",
+    "Tasks, answers, remarks and telemetry samples received, by kind",
+  );
   /** By `why`: `hand` when one hand exceeded its bound, `all` when all hands together did. */
   readonly samplesDropped = this.#series(
     "counter",
@@ -119,7 +123,7 @@ export class Metrics {
       this.descriptorsExhausted,
     ])
       alone.inc(undefined, 0);
-    for (const kind of ["task", "answer", "telemetry"]) this.ingest.inc({ kind }, 0);
+    for (const kind of ["task", "answer", "remark", "telemetry"]) this.ingest.inc({ kind }, 0);
     for (const why of ["hand", "all"]) this.samplesDropped.inc({ why }, 0);
     for (const state of ["started", "finished", "failed", "aborted"]) this.runs.inc({ state }, 0);
     for (const outcome of ["ok", "error", "failed", "unknown"]) this.actions.inc({ outcome }, 0);

@@ -166,6 +166,8 @@ class TerminalScreen implements Screen {
         return this.#asked(event);
       case "question.answered":
         return this.#line(" ", this.#paint("dim", eventSentence(event)));
+      case "remark.made":
+        return this.#line(this.#paint("cyan", this.#marks.task), eventSentence(event));
       case "action.started":
         this.#action = event.action;
         return this.#begin(actionWords(event.action, this.#room), at);

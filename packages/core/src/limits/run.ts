@@ -28,6 +28,10 @@ export const RUN_LIMITS = {
   answerMs: 24 * HOUR_MS,
   /** Length of an answer. */
   answerChars: 64 * KIB,
+  /** Length of a remark to a run. */
+  remarkChars: 16 * KIB,
+  /** Remarks to one run. */
+  remarks: 100,
   /** Open runs resumed at once, and runs remembered as refused or held. */
   recovered: 100_000,
   /** Interval at which open runs without a driving process are searched for. */

@@ -88,11 +88,7 @@ export function decide(state: RunState, moment: Moment): Decision {
         }),
       );
     case "answered":
-      return record({
-        type: "run.finished",
-        result: phase.answer,
-        ...(phase.unmet === undefined ? {} : { unmet: phase.unmet }),
-      });
+      return decideOnAnswer(state, phase, moment.now);
     case "failing":
       return record({ type: "run.failed", fault: phase.fault });
     case "ended":
@@ -127,6 +123,17 @@ function decideWhenReady(state: RunState, now: number): Decision {
   if (isCompactionDue(state.context, state.turns)) return record(compactConversation(state));
   const step = state.attempt === 0 ? state.used.steps + 1 : state.used.steps;
   return record({ type: "model.called", step, attempt: state.attempt + 1 });
+}
+
+function decideOnAnswer(
+  state: RunState,
+  { answer, unmet }: Extract<RunState["phase"], { name: "answered" }>,
+  now: number,
+): Decision {
+  // What a person said while the model wrote its answer would be lost with the end of the run.
+  const isHeard = state.toldRemarks === state.remarks.length;
+  if (!isHeard && overBudget(state, now) === undefined) return decideWhenReady(state, now);
+  return record({ type: "run.finished", result: answer, ...(unmet === undefined ? {} : { unmet }) });
 }
 
 function decideOnAction(state: RunState, action: Action, moment: Moment): Decision {

@@ -8,6 +8,7 @@ export * from "./heal.ts";
 export * from "./prompt.ts";
 export * from "./prose.ts";
 export * from "./question-id.ts";
+export * from "./remark.ts";
 export * from "./reply.ts";
 export * from "./run.ts";
 export * from "./turns.ts";

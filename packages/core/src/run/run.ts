@@ -4,6 +4,7 @@ import type {
   HealTried,
   QuestionAnswered,
   QuestionAsked,
+  RemarkMade,
   RunStarted,
   TerminalEvent,
   Turn,
@@ -14,7 +15,6 @@ import type { FaultReport } from "../fault.ts";
 import { RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
 import type { Json } from "../json.ts";
-import type { ReplyParts } from "../reply-parts.ts";
 import { UNASKED_ANSWER } from "../text/answer-words.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
@@ -22,6 +22,8 @@ import { refusalFault, wordsForModel } from "./answer-effect.ts";
 import { roomAfterOverflow, roomAfterReply, roomAtStart } from "./context-room.ts";
 import type { ContextRoom } from "./context-room.ts";
 import { TOOLS_IN_TEXT } from "./heal.ts";
+import { answersOfOtherCalls } from "./other-calls.ts";
+import { tellRemarks } from "./remark.ts";
 import { squeezeHistory } from "./history.ts";
 import { compactTurns, dropSignatures, NO_TURNS, pushTurn, unsigned } from "./turns.ts";
 import type { Turns } from "./turns.ts";
@@ -95,6 +97,10 @@ export interface RunState {
   readonly inText: readonly string[];
   /** Notices that go to the model with its next answer. */
   readonly told: readonly string[];
+  /** Everything that people said while the run worked. */
+  readonly remarks: readonly RemarkMade[];
+  /** How many of the remarks the model was told. */
+  readonly toldRemarks: number;
   /** The last call, and how often it was made in a row. */
   readonly repeated: { readonly call: string; readonly times: number };
   /** Generation of the store in which the run was created or last confirmed by a person. */
@@ -154,6 +160,8 @@ function initialState(started: RunStarted, at: number): RunState {
     native: false,
     inText: [],
     told: [],
+    remarks: [],
+    toldRemarks: 0,
     repeated: { call: "", times: 0 },
     generation: started.generation ?? FIRST_GENERATION,
     ledger: undefined,
@@ -180,12 +188,10 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
         digest: event.digest,
         context: { ...state.context, isDue: false },
       };
+    case "remark.made":
+      return { remarks: [...state.remarks, event] };
     case "model.called":
-      return {
-        phase: { name: "calling-model" },
-        attempt: event.attempt,
-        used: event.attempt === 1 ? { ...state.used, steps: state.used.steps + 1 } : state.used,
-      };
+      return afterCall(state, event);
     case "model.replied":
       return afterReply(state, event);
     case "model.failed":
@@ -221,6 +227,16 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
     case "run.aborted":
       return { phase: { name: "ended", end: event } };
   }
+}
+
+function afterCall(state: RunState, { attempt }: Extract<Event, { type: "model.called" }>): StateChange {
+  const { used } = state;
+  return {
+    ...tellRemarks(state),
+    phase: { name: "calling-model" },
+    attempt,
+    used: attempt === 1 ? { ...used, steps: used.steps + 1 } : used,
+  };
 }
 
 function afterReply(state: RunState, event: Extract<Event, { type: "model.replied" }>): StateChange {
@@ -265,16 +281,6 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
 function usedAfter(used: UsedBudget, { inputTokens, outputTokens, costUsd = 0 }: Usage): UsedBudget {
   return { ...used, tokens: used.tokens + inputTokens + outputTokens, costUsd: used.costUsd + costUsd };
 }
-
-/** Vendors want a result for each call of a reply, also for those beyond the first, which are not run. */
-function answersOfOtherCalls(parts: ReplyParts | undefined, called: Action | undefined): readonly Turn[] {
-  const calls = parts?.items.filter((part) => part.kind === "call") ?? [];
-  return calls
-    .filter(({ callId }) => callId !== called?.callId)
-    .map(({ callId, tool }) => ({ role: "tool", callId, tool, text: NOT_RUN, failed: true }));
-}
-
-const NOT_RUN = "Not run: one action at a time. Call it again if it is still needed.";
 
 function afterHealing(state: RunState, event: HealTried, at: number): StateChange {
   // A healing within an effect (another model took over, a hand is waited for) changes no phase.

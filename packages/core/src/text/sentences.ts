@@ -33,6 +33,7 @@ const SENTENCES: Sentences = {
       : by === undefined
         ? "No answer in time."
         : `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
+  "remark.made": ({ by, text }) => `${by} says: ${text}`,
   "policy.judged": ({ plan, verdict }) =>
     `Policy says ${verdict.decision} (rule ${verdict.rule}, ${verdict.class}): ${planWords(plan)}`,
   "action.started": ({ action }) => `Running: ${actionWords(action)}`,

@@ -76,6 +76,7 @@ const ENCODERS: Encoders = {
     return { type: "interactive_healing_request", healing_id, description, options, timeout_ms: expiresAt - at };
   },
   "question.answered": status,
+  "remark.made": status,
   "policy.judged": status,
   "action.started": status,
   "action.finished": status,

@@ -45,8 +45,8 @@ export interface ExecutorPeer {
   hangUp(fault: Fault): void;
 }
 
-/** Types of the messages by which a person at an executor answers a question of its run. */
-export type ExecutorAnswer = "tool_approval" | "user_input";
+/** Types of the messages of a person at an executor: answers to a question of its run, or words to the run at work. */
+export type ExecutorAnswer = "tool_approval" | "user_input" | "user_message";
 
 /** Gets what comes over one connection of an executor and is about its task. */
 export interface ExecutorListener {

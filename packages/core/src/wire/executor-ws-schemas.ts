@@ -89,6 +89,7 @@ export const EXECUTOR_MESSAGE_SCHEMAS: { readonly [type: string]: JsonObject } =
     input_request_id: name,
     response: text(RUN_LIMITS.answerChars, 0),
   }),
+  user_message: closedObject(["content"], { message_id: name, content: text(RUN_LIMITS.remarkChars, 1) }),
   tool_judgement: openObject(["tool_id"], { tool_id: name, judgement: JUDGEMENT_SCHEMA, error: anyText, code: name }),
 };
 

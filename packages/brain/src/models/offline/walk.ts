@@ -1,5 +1,5 @@
 import { isObject, OFFLINE_LIMITS } from "@vidro/core";
-import { taskBeforeDigest } from "@vidro/core/run";
+import { isTask, taskBeforeDigest } from "@vidro/core/run";
 import type { ModelRequest, ToolSpec, Turn } from "@vidro/core";
 import { notUnderstood, skillFor, stepsOf } from "./skills.ts";
 import type { Desk, Result, Skill, ToolCall } from "./skill.ts";
@@ -14,7 +14,7 @@ export type Move =
 
 /** The next move, from the conversation alone. */
 export function nextMove({ turns, tools }: ModelRequest): Move {
-  const start = turns.findLastIndex((turn) => turn.role === "user");
+  const start = turns.findLastIndex(isTask);
   const understanding = understandTurns(turns.slice(0, start + 1));
   const { language, wants, nearest } = understanding;
   const desk: Desk = { language, say: speak(language), tools: new Set(tools.map((tool) => tool.name)) };
@@ -34,7 +34,7 @@ export function nextMove({ turns, tools }: ModelRequest): Move {
 }
 
 function understandTurns(turns: readonly Turn[]): Understanding {
-  const tasks = turns.filter((turn) => turn.role === "user").slice(-OFFLINE_LIMITS.history);
+  const tasks = turns.filter(isTask).slice(-OFFLINE_LIMITS.history);
   let understanding: Understanding = { language: "en", wants: [], leftOut: 0, nearest: [] };
   for (const { text } of tasks) understanding = understand(taskBeforeDigest(text), understanding);
   return understanding;

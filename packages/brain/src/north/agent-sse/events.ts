@@ -39,6 +39,7 @@ const ENCODERS: Encoders = {
   "context.compacted": told,
   "question.asked": (event, run) => [{ type: "ask", ...questionShape(event, run) }],
   "question.answered": silent,
+  "remark.made": told,
   "policy.judged": ({ action, plan, verdict: { decision, rule } }) =>
     observe(`Policy says ${decision} (rule ${rule}): ${oneLine(planWords(plan), NOTE_CHARS)}`, { action_id: action }),
   "action.started": ({ action }) => [{ type: "action", ...namedAction(action), action_id: action.id }],

@@ -1,6 +1,6 @@
 import { EXECUTOR_LIMITS, FAULTS, isObject, outcomeText, SECOND_MS } from "@vidro/core";
 import { headAndTail, voidsWords } from "@vidro/core/run";
-import { actionWords } from "@vidro/core/text";
+import { actionWords, eventSentence } from "@vidro/core/text";
 import type {
   Action,
   Entry,
@@ -105,6 +105,7 @@ export class ExecutorEncoder {
     "context.compacted": () => [],
     "question.asked": (event, at) => this.#question(event, at),
     "question.answered": ({ answer }) => this.#status("running", `Answered: ${answer}`, this.#closeQuestion()),
+    "remark.made": (event) => this.#status("running", eventSentence(event)),
     "policy.judged": (event) => {
       this.#judged = event;
       return [];

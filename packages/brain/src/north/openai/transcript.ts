@@ -74,6 +74,7 @@ class RunTranscript {
       if (this.#asked === "call") return this.#returned(by === undefined ? "(No answer in time.)" : answer);
       return this.#asked === "words" && by !== undefined ? [{ role: "user", content: answer }] : [];
     },
+    "remark.made": ({ text }) => [{ role: "user", content: text }],
     "action.finished": ({ outcome }) => this.#returned(outcomeText(outcome)),
     "action.failed": ({ fault }) => this.#returned(faultText(fault)),
     "action.unknown": ({ fault }) => this.#returned(faultText(fault)),
