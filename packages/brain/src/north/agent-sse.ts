@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from "node:crypto";
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, PAGE_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import { HEALING_OPTIONS, readQuestionName } from "@vidro/core/run";
@@ -7,7 +8,7 @@ import type { Runs } from "../run/runs.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { AGENT_EVENTS } from "./agent-sse/events.ts";
 import { ANSWERS, BODIES } from "./agent-sse/shapes.ts";
-import type { AnswerBody, GenerateBody, SessionBody } from "./agent-sse/shapes.ts";
+import type { AnswerBody, GenerateBody, SayBody, SessionBody } from "./agent-sse/shapes.ts";
 import {
   isAnswerTo,
   endsTurn,
@@ -34,7 +35,7 @@ import { faultOfRun } from "./run-fault.ts";
 
 /** Dependencies of this surface. */
 export interface AgentSseDependencies extends ApprovalRights {
-  readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort">;
+  readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "say" | "abort">;
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
   /** The folder in which the local hand works. */
   readonly workspace: string;
@@ -80,6 +81,7 @@ export function agentSseSurface(given: AgentSseDependencies): Surface {
         handle: (call) => events(deps, call),
       },
       post("answer", { summary: "Answer what the agent asks", body: BODIES.answer }, (call) => answer(deps, call)),
+      post("say", { summary: "Say something to what runs in a session", body: BODIES.say }, (call) => say(deps, call)),
       {
         ...post("abort", { summary: "Stop what runs in a session", body: BODIES.abort }, (call) => abort(deps, call)),
         mends: true,
@@ -262,6 +264,24 @@ async function answerHealing(
     throw new Fault("BAD_ARGUMENTS", `A healing takes ${HEALING_OPTIONS.join(" or ")} for an answer.`);
   await runs.answer(id, { text, by: owner, question: named.question });
   return { json: { ok: true } };
+}
+
+/** Says something to a run at work: the one that is named, else the only one of the session. */
+async function say({ runs, threads }: AgentSseDependencies, call: RouteCall): Promise<Reply> {
+  const { session_id: session, run_id: named, text } = call.body as unknown as SayBody;
+  const { owner } = call.caller;
+  const { id: thread } = await threads.find(session, owner);
+  const open = await runs.list({ open: true, owner, thread, limit: STREAM_LIMITS.sessionRuns });
+  if (named === undefined && open.length > 1)
+    throw new Fault(
+      "CONFLICT",
+      `Several runs work in this session: ${open.map(({ id }) => id).join(", ")}. Name run_id.`,
+    );
+  const head = named === undefined ? open[0] : await runs.find(named, owner);
+  const run = head?.thread === thread ? head.id : undefined;
+  if (run === undefined) throw new Fault("CONFLICT", "Nothing runs in this session. Send the text to /agent/generate.");
+  await runs.say(run, { id: call.key ?? randomUUIDv7(), text, by: owner });
+  return { json: { ok: true, run_id: run } };
 }
 
 async function abort({ runs, threads }: AgentSseDependencies, call: RouteCall): Promise<Reply> {

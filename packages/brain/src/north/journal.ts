@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, HAND_LIMITS, PAGE_LIMITS, REASONING_EFFORTS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
@@ -22,7 +23,10 @@ import { SELECTOR, selectHand } from "./hand-selector.ts";
 
 /** Dependencies of this surface. */
 export interface JournalDependencies extends ApprovalRights {
-  readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort" | "resume">;
+  readonly runs: Pick<
+    Runs,
+    "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "say" | "abort" | "resume"
+  >;
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<AgentCatalog, "find">;
   readonly hands: Pick<HandCatalog, "select" | "tools">;
@@ -46,6 +50,11 @@ export function journalSurface(deps: JournalDependencies): Surface {
       route("GET /v1/runs/{run}/events", EVENTS, (call) => events(deps, call)),
       route("POST /v1/runs/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
         answer(deps, call),
+      ),
+      route(
+        "POST /v1/runs/{run}/messages",
+        { summary: "Say something to a run at work", body: SAY, answer: HEAD },
+        (call) => say(deps, call),
       ),
       route("POST /v1/runs/{run}/resume", { summary: "Resume a run that no process drives", answer: HEAD }, (call) =>
         resume(deps, call),
@@ -93,6 +102,13 @@ async function answer(deps: JournalDependencies, call: RouteCall): Promise<Reply
   const { question, answer: text } = call.body as { question?: string; answer: string };
   const { caller } = call;
   await deps.runs.answer(id, { text, by: caller.owner, question, mayApprove: mayApprove(caller, deps) });
+  return stands(deps, call);
+}
+
+async function say(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
+  const { id } = await own(deps, call);
+  const { text } = call.body as { text: string };
+  await deps.runs.say(id, { id: call.key ?? randomUUIDv7(), text, by: call.caller.owner });
   return stands(deps, call);
 }
 
@@ -259,6 +275,7 @@ const EVENTS = {
   answer: object({ seq: COUNT, at: { type: "integer" }, event: { type: "object" } }, ["seq", "at", "event"]),
 };
 const ANSWER = object({ question: NAME, answer: { type: "string", maxLength: RUN_LIMITS.answerChars } }, ["answer"]);
+const SAY = object({ text: { type: "string", minLength: 1, maxLength: RUN_LIMITS.remarkChars } }, ["text"]);
 const ABORT = object({ reason: { type: "string", minLength: 1, maxLength: RUN_LIMITS.lineChars } });
 
 function object(properties: JsonObject, required: readonly string[] = []): JsonObject {

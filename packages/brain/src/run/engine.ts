@@ -1,5 +1,15 @@
 import { asFault, Fault, handAction, LONGEST_TIMER_MS, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
-import { decide, nextHealing, isSettled, outcomeOf, buildPrompt, recallOf, reduce, replyEvents } from "@vidro/core/run";
+import {
+  acceptRemark,
+  decide,
+  nextHealing,
+  isSettled,
+  outcomeOf,
+  buildPrompt,
+  recallOf,
+  reduce,
+  replyEvents,
+} from "@vidro/core/run";
 import { isApproval, readAnswer } from "@vidro/core/text";
 import type {
   Action,
@@ -10,6 +20,7 @@ import type {
   Lease,
   LiveEvent,
   Order,
+  RemarkMade,
   RunAborted,
   RunFailed,
 } from "@vidro/core";
@@ -121,6 +132,14 @@ export class RunLoop {
     const saved = this.#saved;
     this.#wake?.();
     await saved;
+  }
+
+  /** Records what a person says for the model's next step, once for each id; resolves when it is durable. */
+  async say(remark: Omit<RemarkMade, "type">): Promise<void> {
+    if (this.#ending !== undefined) throw new Fault("CONFLICT", "The run is being stopped.");
+    const made = acceptRemark(this.#state, remark);
+    if (made !== undefined) this.#record([made]);
+    await this.#saved;
   }
 
   /** Aborts the run: the effect under way first, as far as it ends in time, then the run itself. */

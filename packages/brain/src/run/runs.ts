@@ -9,7 +9,7 @@ import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { openingEntries } from "./opening-entries.ts";
 import { threadHistory } from "./thread-history.ts";
 import { asFault, Fault, FOLLOW_LIMITS, RUN_LIMITS } from "@vidro/core";
-import { DIRECT, FIRST_GENERATION, fold } from "@vidro/core/run";
+import { acceptRemark, DIRECT, FIRST_GENERATION, fold } from "@vidro/core/run";
 import type {
   Budget,
   Entry,
@@ -17,6 +17,7 @@ import type {
   Journal,
   LeaseHolder,
   Model,
+  RemarkMade,
   RunHead,
   RunStarted,
   Sampling,
@@ -194,6 +195,26 @@ export class Runs {
   }
 
   /**
+   * Says something to a run at work; resolves when it is durable. The model is told with its next step, and nothing that
+   * runs is cut off. The same remark under the same id may come again. CONFLICT when the run is over.
+   */
+  async say(run: string, remark: Omit<RemarkMade, "type">): Promise<void> {
+    const text = remark.text.trim();
+    if (text === "") throw new Fault("BAD_REQUEST", "There is nothing to say: the text is empty.");
+    if (text.length > RUN_LIMITS.remarkChars)
+      throw new Fault("PAYLOAD_TOO_LARGE", `A message to a run has at most ${RUN_LIMITS.remarkChars} characters.`);
+    const head = await this.find(run);
+    try {
+      if (!isOpen(head)) acceptRemark(await this.#stateOf(run), { ...remark, text });
+      else await (await this.#driven(run)).drive.say({ ...remark, text });
+    } catch (thrown) {
+      const { status, thread } = await this.find(run);
+      if (!(thrown instanceof Fault && thrown.code === "CONFLICT") || isOpen({ status })) throw thrown;
+      throw new Fault("CONFLICT", `Run ${run} is ${status}. ${goOnIn(thread)}`, { cause: thrown });
+    }
+  }
+
+  /**
    * Aborts a run and its effect; resolves when the run is over. COMMIT_UNKNOWN when the store does not record that in
    * time: the run ends as soon as it does [G13].
    */
@@ -359,8 +380,13 @@ function toolbelt(hand: Hand, { tools: asked, agent, callerTools = [] }: StartRe
   return [...offered, ...callerTools.map((tool) => ({ ...tool, caller: true as const }))];
 }
 
-function isOpen(head: RunHead): boolean {
-  return head.status === "running" || head.status === "asking";
+/** How to say something to a conversation whose run is over. */
+function goOnIn(thread: string): string {
+  return `Start the next run of its conversation: POST /v1/runs with "thread":"${thread}", or vidro run --thread ${thread}.`;
+}
+
+function isOpen({ status }: Pick<RunHead, "status">): boolean {
+  return status === "running" || status === "asking";
 }
 
 /** The generation of a store that has come back from a backup. */

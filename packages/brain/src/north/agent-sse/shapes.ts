@@ -32,6 +32,14 @@ export interface AnswerBody {
   readonly answer: string;
 }
 
+/** Body that says something to a run at work. */
+export interface SayBody {
+  readonly session_id: string;
+  /** The run; the only open one of the session when left out. */
+  readonly run_id?: string;
+  readonly text: string;
+}
+
 const NAME = { type: "string", minLength: 1, maxLength: 128 };
 const TASK = { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars };
 
@@ -73,6 +81,10 @@ export const BODIES = {
     ),
     anyOf: [{ required: ["session_id"] }, { required: ["healing_id"] }],
   },
+  say: object(
+    { session_id: NAME, run_id: NAME, text: { type: "string", minLength: 1, maxLength: RUN_LIMITS.remarkChars } },
+    ["session_id", "text"],
+  ),
   abort: object({ session_id: NAME }, ["session_id"]),
 } as const;
 

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from "node:crypto";
 import { EXECUTOR_LIMITS, Fault, HAND_LIMITS, REGISTER_LIMITS, asFault } from "@vidro/core";
 import { BOOTSTRAP } from "@vidro/core/run";
 import type { JsonObject, RunHead, Turn } from "@vidro/core";
@@ -74,6 +75,7 @@ export class ExecutorConnection implements ExecutorListener {
   /** Answers the open question of the run; the first answer counts, whatever wire it came on. */
   async answer(type: ExecutorAnswer, payload: JsonObject): Promise<void> {
     const { run, follower } = this.#followed ?? {};
+    if (type === "user_message") return this.#say(run, payload);
     const open = follower?.openQuestion;
     const isMeant =
       type === "tool_approval"
@@ -84,6 +86,12 @@ export class ExecutorConnection implements ExecutorListener {
     const text = type === "tool_approval" ? approvalText(payload, open.options) : textOrEmpty(payload, "response");
     // The person at an executor decides about the executor's own host, which takes no right to approve for other hosts.
     await this.#deps.runs.answer(run.id, { text, by: this.#caller.owner, question: open.id });
+  }
+
+  async #say(run: RunHead | undefined, payload: JsonObject): Promise<void> {
+    if (run === undefined) throw new Fault("CONFLICT", "No task is at work here. Begin one with the handshake.");
+    const id = textOrEmpty(payload, "message_id") || randomUUIDv7();
+    await this.#deps.runs.say(run.id, { id, text: textOrEmpty(payload, "content"), by: this.#caller.owner });
   }
 
   leave(): void {
