@@ -97,7 +97,7 @@ function Answers(props: {
       className="answers"
       onSubmit={(event) => {
         event.preventDefault();
-        if (words.trim() !== "") send(words.trim());
+        if (words.trim() !== "") send(isApproval ? `no: ${words.trim()}` : words.trim());
       }}
     >
       {isTelling && (

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { up } from "../../packages/cli/src/daemon.fixture.ts";
+import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
+import { Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
+import { ConsolePage, openBrowser, readJournal } from "../support/console-browser.ts";
+
+/* The console in a real browser, served by a real daemon with its own hand. The tests share both and run in order. */
+
+let stage: Stage;
+let daemon: RunningDaemon;
+let browser: Browser;
+let shown: ConsolePage;
+let link: string;
+
+before(async () => {
+  stage = await Stage.set({ VIDRO_SOUTHBOUND_PORT: "0" });
+  [daemon, browser] = await Promise.all([up(stage), openBrowser()]);
+  ({ shown, link } = await ConsolePage.signIn(browser, stage, daemon));
+});
+
+after(async () => {
+  await browser.close();
+  await daemon.kill();
+  await stage[Symbol.asyncDispose]();
+});
+
+/** Starts a task from Home; resolves to its run when its page is shown. */
+async function start(page: Page, task: string): Promise<string> {
+  await page.getByRole("link", { name: "Home" }).click();
+  await page.getByLabel("What should be done?").fill(task);
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.waitForURL(/\/runs\/run_/);
+  return new URL(page.url()).pathname.split("/")[2] ?? "";
+}
+
+test("a sign-in link leaves the address, counts once, and the page says what to do the second time", async () => {
+  assert.equal(shown.page.url(), `${daemon.url}/`);
+  const [cookie, ...others] = await shown.page.context().cookies();
+  assert.deepEqual([cookie?.httpOnly, cookie?.sameSite, others], [true, "Strict", []]);
+  const context = await browser.newContext();
+  const other = await context.newPage();
+  await other.goto(link);
+  await other.getByText(/was used already or has expired: `vidro console` prints a new one/).waitFor();
+  await other.getByLabel("Or a token").fill(daemon.token);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other.getByLabel("What should be done?").waitFor();
+  await context.close();
+});
+
+test("a run is started, watched and approved on a screen of 390 pixels, and its three views are one journal", async () => {
+  const { page } = shown;
+  await page.setViewportSize({ width: 390, height: 844 });
+  const run = await start(page, 'run "echo one >> effects.txt" and "wc -l effects.txt"');
+  await page.getByRole("link", { name: "Waiting for you" }).click();
+  const card = page.getByRole("region", { name: "A question for you" });
+  await card.getByText("echo one >> effects.txt", { exact: true }).waitFor();
+  const yes = await card.getByRole("button", { name: "Yes, once" }).boundingBox();
+  assert.ok((yes?.height ?? 0) >= 44 && (yes?.width ?? 0) >= 300, "the button is as large as a thumb");
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+  await shown.assertAccessible();
+  await card.getByRole("button", { name: "Yes, once" }).click();
+  await page.getByText("Nothing waits for you.").waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await shown.open(`/runs/${run}`);
+  await page.getByText("done", { exact: true }).first().waitFor();
+  assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), "one\n");
+  const marks = await page
+    .getByRole("list", { name: "Plan" })
+    .locator("li")
+    .evaluateAll((all) => all.map((li) => li.className));
+  assert.deepEqual(marks, ["done", "done"]);
+  await shown.assertAccessible();
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await page.getByText(/Where the time went: .*person \d+ %/).waitFor();
+  await shown.assertAccessible();
+  await page.getByRole("link", { name: "Journal" }).click();
+  const rows = await page
+    .locator(".entry-head")
+    .evaluateAll((all) =>
+      all.map((row) => `${row.querySelector(".seq")?.textContent} ${row.querySelector("b")?.textContent}`),
+    );
+  assert.deepEqual(rows, await readJournal(daemon, run));
+  await shown.assertAccessible();
+});
+
+test("003-18 tools of a conversation are switched off and on between two messages", async () => {
+  const { page } = shown;
+  await page.keyboard.press("c");
+  const send = async (words: string): Promise<void> => {
+    await page.getByLabel("Message").fill(words);
+    await page.getByRole("button", { name: "Send" }).click();
+  };
+  const tools = page.getByRole("group", { name: /Tools of this conversation/ });
+  await tools.getByText("command", { exact: true }).waitFor();
+  const names = await tools.getByRole("switch").evaluateAll((all) => all.map((one) => one.parentElement?.textContent));
+  assert.ok(names.includes("command") && names.includes("shell"), names.join());
+  for (const name of names) await tools.getByText(name ?? "", { exact: true }).click();
+  await tools.getByText(new RegExp(`0 of ${names.length} on`)).waitFor();
+  await send("how much disk is free?");
+  await page.waitForURL(/\/chat\/.+/);
+  const tasks = page.getByRole("region", { name: "One task of the conversation" });
+  await page.locator('.chat-run[data-status="finished"]').first().waitFor();
+  assert.equal(
+    await tasks
+      .first()
+      .getByRole("region", { name: /^Action/ })
+      .count(),
+    0,
+  );
+  await shown.assertAccessible();
+  await tools.getByText(new RegExp(`0 of ${names.length} on`)).waitFor();
+  for (const name of names) await tools.getByText(name ?? "", { exact: true }).click();
+  await send("how much disk is free?");
+  await tasks
+    .nth(1)
+    .getByRole("region", { name: /^Action: df/ })
+    .waitFor();
+  await page.locator('.chat-run[data-status="finished"]').nth(1).waitFor();
+});
+
+test("003-17 agents are listed and can be talked to", async () => {
+  const { page } = shown;
+  await shown.open("/agents");
+  const cards = page.locator("main section.card");
+  await cards.first().getByText("bunny", { exact: true }).waitFor();
+  const listed = (await (
+    await fetch(`${daemon.url}/v1/agents`, { headers: { authorization: `Bearer ${daemon.token}` } })
+  ).json()) as readonly { readonly name: string }[];
+  assert.deepEqual(
+    await cards.locator("header b").allTextContents(),
+    listed.map(({ name }) => name),
+  );
+  await shown.assertAccessible();
+  await cards.first().getByRole("link", { name: "Talk" }).click();
+  await page.getByLabel("Message").waitFor();
+});
+
+test("a run is watched while the brain is killed and started again: a banner, and nothing is missing", async () => {
+  const { page } = shown;
+  const run = await start(page, 'run "echo two >> effects.txt"');
+  await page.getByRole("button", { name: "Yes, once" }).waitFor();
+  await page.evaluate("window.isSame = true");
+  await daemon.kill();
+  await page.getByText("Reconnecting to the brain… nothing is lost").waitFor();
+  daemon = await up(stage, daemon.port);
+  await page.getByText("Reconnecting to the brain…").waitFor({ state: "detached" });
+  await page.keyboard.press("y");
+  await page.getByText("done", { exact: true }).first().waitFor();
+  assert.equal(await page.evaluate("window.isSame"), true, "the page was not loaded again");
+  await page.getByRole("link", { name: "Journal" }).click();
+  const rows = await page.locator(".entry-head .seq").allTextContents();
+  assert.deepEqual(
+    rows,
+    (await readJournal(daemon, run)).map((line) => line.split(" ")[0]),
+  );
+  assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), "one\ntwo\n");
+});
+
+test("a question is refused with a reason, which the run is told", async () => {
+  const { page } = shown;
+  const run = await start(page, 'run "echo three >> effects.txt"');
+  await page.getByRole("button", { name: "No, because…" }).click();
+  await page.getByLabel("No, because").fill("not today");
+  await page.getByRole("button", { name: "No", exact: true }).click();
+  await page.getByText("not today").first().waitFor();
+  await page.locator(".said.result").waitFor();
+  const asked = (await readJournal(daemon, run)).filter((line) => line.endsWith(" action.started"));
+  assert.deepEqual(asked, []);
+  assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), "one\ntwo\n");
+});
+
+test("a host joins by the line that the wizard shows, and the page says so", async () => {
+  const { page } = shown;
+  await shown.open("/hands");
+  await page.getByRole("button", { name: "Add a host" }).click();
+  await page.getByLabel("Name").fill("web-1");
+  await page.getByLabel("Tags").fill("web");
+  await page.getByLabel("Vidro is installed there already").check();
+  await page.getByRole("button", { name: "Make the command" }).click();
+  const line = (await page.locator("pre.command").textContent()) ?? "";
+  await shown.assertAccessible();
+  const home = join(stage.workspace, "web-1");
+  const path = `${dirname(bundledCommands().launcher)}:${process.env["PATH"]}`;
+  const env = { PATH: path, HOME: home, VIDRO_HOME: join(home, "state"), VIDRO_HAND_HOME: join(home, "hand") };
+  mkdirSync(home);
+  const host = spawn("/bin/sh", ["-c", `exec env ${line}`], { cwd: home, env, stdio: "ignore" });
+  try {
+    await page.getByText("web-1 connected").waitFor();
+    await page.getByRole("region", { name: "web-1" }).getByText("ok", { exact: true }).waitFor();
+  } finally {
+    host.kill("SIGKILL");
+    await once(host, "exit");
+  }
+});
+
+test("every page is accessible, has a title, and no page had an error or a request to another origin", async () => {
+  for (const path of ["/", "/runs", "/waiting", "/hands", "/settings", "/chat"]) {
+    await shown.open(path);
+    await shown.assertAccessible();
+    assert.match(await shown.page.title(), / · Vidro$/);
+  }
+  assert.deepEqual(shown.troubles, []);
+});
+
+test("what models, files and people wrote is text on every page: no markup, no hidden or turning character", async () => {
+  const { page } = shown;
+  const hostile = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u001b[31mred\u202eturned\u200bhidden`;
+  writeFileSync(join(stage.workspace, "hostile.txt"), `${hostile}\n${"x".repeat(1_000_000)}\n`);
+  const run = await start(page, `run "cat hostile.txt" and "echo ${hostile.replaceAll('"', "'")}"`);
+  await page.locator("main h1").getByText("onerror").waitFor();
+  await shown.open(`/runs/${run}`);
+  await page.locator(".card").first().waitFor();
+  for (const path of [
+    `/runs/${run}`,
+    `/runs/${run}?view=timeline`,
+    `/runs/${run}?view=journal`,
+    "/runs",
+    "/waiting",
+    "/",
+    "/chat",
+  ]) {
+    await shown.open(path);
+    await page
+      .getByText(/onerror|cat hostile/)
+      .first()
+      .waitFor();
+    const text = (await page.locator("body").textContent()) ?? "";
+    for (const unseen of ["\u001b", "\u202e", "\u200b"]) assert.ok(!text.includes(unseen), path);
+    assert.equal(await page.locator("main img, main script").count(), 0, path);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, path);
+    assert.doesNotMatch(await page.title(), /^owned/);
+  }
+  assert.deepEqual(shown.troubles, []);
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { buildConsole } from "../../scripts/console.js";
+import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
+import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const WAIT_MS = 60_000;
+const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+
+const RUN_AXE = `(async (rules) => {
+  const { violations } = await axe.run({ resultTypes: ["violations"], ...rules });
+  const isSerious = ({ impact }) => impact === "serious" || impact === "critical";
+  return violations.filter(isSerious).map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).join(" "));
+})`;
+
+/** Opens a browser for the console; builds the console when its sources have changed. */
+export async function openBrowser(): Promise<Browser> {
+  buildConsole();
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+/** A page of the console, and whatever went wrong on it. */
+export class ConsolePage {
+  readonly page: Page;
+  /** Errors on the browser's console and requests that left the brain's origin. */
+  readonly troubles: string[] = [];
+  readonly url: string;
+
+  private constructor(page: Page, url: string) {
+    this.page = page;
+    this.url = url;
+    page.setDefaultTimeout(WAIT_MS);
+    page.on("pageerror", ({ message }) => this.troubles.push(message));
+    page.on("console", (said) => {
+      if (said.type() === "error" && !this.#isExpected(said.text())) this.troubles.push(said.text());
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(`${url}/`)) this.troubles.push(`request to ${request.url()}`);
+    });
+  }
+
+  /** Opens a page that is signed in by a link of `vidro console`; resolves to it and to the link. */
+  static async signIn(
+    browser: Browser,
+    stage: Stage,
+    daemon: RunningDaemon,
+  ): Promise<{ readonly shown: ConsolePage; readonly link: string }> {
+    const { stdout } = await stage.run("console");
+    const link = stdout.trim();
+    const shown = new ConsolePage(await browser.newPage({ viewport: { width: 1280, height: 800 } }), daemon.url);
+    await shown.page.goto(link);
+    await shown.page.getByLabel("What should be done?").waitFor();
+    return { shown, link };
+  }
+
+  /** Goes to a path of the console. */
+  async open(path: string): Promise<void> {
+    await this.page.goto(this.url + path);
+    await this.page.locator("main h1").first().waitFor({ state: "attached" });
+  }
+
+  /** Asserts that axe finds nothing serious on the page, in both themes; themes differ only in their colours. */
+  async assertAccessible(): Promise<void> {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.page.evaluate(AXE);
+      const rules = colorScheme === "light" ? {} : { runOnly: { type: "rule", values: ["color-contrast"] } };
+      const found = (await this.page.evaluate(`${RUN_AXE}(${JSON.stringify(rules)})`)) as readonly string[];
+      assert.deepEqual(found, [], `${this.page.url()} in ${colorScheme}`);
+    }
+  }
+
+  /** A refused connection is on the browser's console as an error of its own; the page shows a banner for it. */
+  #isExpected(text: string): boolean {
+    return /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_SOCKET|ERR_NETWORK/.test(text);
+  }
+}
+
+/** The entries of a run's journal, as the API has them. */
+export async function readJournal({ url, token }: RunningDaemon, run: string): Promise<readonly string[]> {
+  const headers = { authorization: `Bearer ${token}`, accept: "application/x-ndjson" };
+  const answer = await fetch(`${url}/v1/runs/${run}/events?live=false`, { headers });
+  const lines = (await answer.text()).trim().split("\n");
+  return lines
+    .map((line) => JSON.parse(line) as { seq?: number; event?: { type: string } })
+    .flatMap(({ seq, event }) => (seq === undefined || event === undefined ? [] : [`${seq} ${event.type}`]));
+}
