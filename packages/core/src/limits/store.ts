@@ -36,6 +36,25 @@ export const STORE_LIMITS = {
   auditPage: 256,
 } as const;
 
+/** Bounds of the knowledge base. */
+export const KNOWLEDGE_LIMITS = {
+  /** Entries of one brain; beyond it the oldest unverified one is removed. */
+  entries: 1_000_000,
+  /** Length of a title, of a tag and of a query. */
+  titleChars: 500,
+  /** Length of a snippet. */
+  snippetChars: 8 * KIB,
+  /** Tags of an entry. */
+  tags: 20,
+  /** Words of a query that count. */
+  queryWords: 16,
+  /** Queries of one research. */
+  queries: 8,
+  /** Documents that a research gives at most, and unless another number is asked for. */
+  docs: 20,
+  docsUnasked: 5,
+} as const;
+
 /** Bounds of a store in PostgreSQL. */
 export const POSTGRES_LIMITS = {
   /** Connections of one brain, besides the one for wakes. */

@@ -1,0 +1,39 @@
+/** How far an entry can be relied on: a person has checked it, or not. */
+export type KnowledgeStatus = "unverified" | "verified";
+
+/** One finding: what is worth knowing, where it comes from, and how far it can be relied on. */
+export interface KnowledgeEntry {
+  readonly id: string;
+  /** Whose runs may find it. */
+  readonly owner: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly snippet: string;
+  readonly status: KnowledgeStatus;
+  /** The run and the place in its journal that it comes from; absent when a person added it. */
+  readonly source?: { readonly run: string; readonly seq: number };
+  /** Who said so. */
+  readonly trust: "model" | "person";
+  readonly at: number;
+}
+
+/** What is looked for. */
+export interface KnowledgeQuery {
+  readonly owner: string;
+  /** Words in any language; accents and capitals do not matter. */
+  readonly text: string;
+  readonly limit: number;
+}
+
+/** Findings of earlier runs and of people, with full-text search. Rejections are Faults. */
+export interface Knowledge {
+  /** Adds an entry, durably; one whose id is known is left as it is. Beyond the bound the oldest unverified one goes. */
+  add(entry: KnowledgeEntry): Promise<void>;
+  /** The entries that hold all words of the query, best first; those that hold some of them if none holds all. */
+  search(query: KnowledgeQuery): Promise<readonly KnowledgeEntry[]>;
+  /** Marks an entry as checked by a person; resolves to whether the owner has it. */
+  verify(id: string, owner: string): Promise<boolean>;
+  /** Removes an entry; resolves to whether the owner had it. */
+  remove(id: string, owner: string): Promise<boolean>;
+  close(): Promise<void>;
+}
