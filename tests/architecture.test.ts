@@ -79,6 +79,7 @@ const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   config: [],
   daemon: ["stores"],
   http: ["auth", "observe"],
+  knowledge: ["stores"],
   models: ["config.ts"],
   north: ["auth", "catalog", "http", "observe", "run", "stream"],
   observe: ["auth", "stores"],

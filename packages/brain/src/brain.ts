@@ -13,6 +13,9 @@ import { BOOTSTRAP } from "@vidro/core/run";
 import { bootstrapModel } from "./models/bootstrap.ts";
 import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
+import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
+import { researchHand } from "./knowledge/research-hand.ts";
+import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
 import { Runs } from "./run/runs.ts";
 import type { Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
@@ -68,7 +71,8 @@ export interface BrainOptions {
 export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { home, config, log = () => undefined } = options;
   const { journal: opened, records, condition, incarnation, audit } = await openHomeStore(options, log);
-  const journal = options.observe?.(opened) ?? opened;
+  const report = options.report ?? (() => undefined);
+  const { journal, knowledge, equip } = openKnowledge(options, options.observe?.(opened) ?? opened);
   const reloadables = new Set<Reloadable>();
   const local =
     options.localHand === false
@@ -78,7 +82,14 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
   const { generation, floor } = incarnation;
-  const hands = new HandRegister({ records, log, now: Date.now, floor, ...(local === undefined ? {} : { local }) });
+  const hands = new HandRegister({
+    records,
+    log,
+    now: Date.now,
+    floor,
+    equip,
+    ...(local === undefined ? {} : { local }),
+  });
   await hands.load();
   const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
   const runs = new Runs({
@@ -94,7 +105,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     holder: thisHolder(),
     newId: (prefix) => `${prefix}_${randomUUIDv7()}`,
     newActionId: () => `act_${randomUUIDv7()}`,
-    report: options.report ?? (() => undefined),
+    report,
   });
   return {
     runs,
@@ -113,8 +124,17 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await hands.close();
       await local?.close();
       await journal.close();
+      await knowledge.close();
     },
   };
+}
+
+/** The knowledge base, the journal that fills it, and how a hand gets the tool that searches it. */
+function openKnowledge({ home, store, report }: BrainOptions, inner: Journal) {
+  const knowledge = sqliteKnowledge(store === "memory" ? ":memory:" : join(home, "knowledge.db"));
+  const journal = knowledgeJournal(inner, knowledge, (thrown) => report?.("knowledge", thrown));
+  const ownerOf = async (run: string): Promise<string | undefined> => (await inner.head(run))?.owner;
+  return { knowledge, journal, equip: (hand: Hand): Hand => researchHand(hand, { knowledge, ownerOf }) };
 }
 
 /** Opens the store in the home folder, with its seals and the mirror of its revocations. */

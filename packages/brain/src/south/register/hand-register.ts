@@ -45,6 +45,8 @@ interface HandRegisterDependencies {
   readonly floor?: number;
   /** The hand of the brain's own machine. */
   readonly local?: RegisteredHand;
+  /** Adds the brain's own tools to the hand of a run; executors bring the tools of their task themselves. */
+  readonly equip?: (hand: Hand) => Hand;
 }
 
 const EVERY_OWNER: Asker = { owner: "", admin: true };
@@ -183,7 +185,10 @@ export class HandRegister implements HandCatalog {
       return { name: this.#known.get(id)?.hand.description.name ?? id, hand };
     });
     const [only, ...others] = await Promise.all(hands);
-    return only !== undefined && others.length === 0 ? only.hand : routedHand([...(only ? [only] : []), ...others]);
+    const hand =
+      only !== undefined && others.length === 0 ? only.hand : routedHand([...(only ? [only] : []), ...others]);
+    const isExecutor = this.#known.get(ids)?.hand.description.gateway === SESSION_GATEWAY;
+    return isExecutor ? hand : (this.#deps.equip?.(hand) ?? hand);
   }
 
   /** The tools of the hands of these ids; those of the brain's own machine without them. */
