@@ -1,5 +1,5 @@
 /** How far an entry can be relied on: a person has checked it, or not. */
-export type KnowledgeStatus = "unverified" | "verified";
+type KnowledgeStatus = "unverified" | "verified";
 
 /** One finding: what is worth knowing, where it comes from, and how far it can be relied on. */
 export interface KnowledgeEntry {
