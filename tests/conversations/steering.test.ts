@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FAULTS } from "@vidro/core";
 import type { Event, JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
@@ -38,8 +39,9 @@ test("words to a run survive a kill, are recorded once for their key, and the mo
     run = await daemon.run("list the texts");
     await asked;
     const path = `/v1/runs/${run}/messages`;
-    for (let time = 0; time < 2; time += 1)
-      assert.equal((await post(daemon, path, { text: REMARK }, "k1")).status, 200);
+    assert.equal((await post(daemon, path, { text: REMARK }, "k1")).status, 200);
+    const said = await stage.run("say", run.slice(-8), REMARK, "--key", "k1");
+    assert.deepEqual([said.code, said.stdout], [0, ""], said.stderr);
     await daemon.end("SIGKILL");
   }
   await using daemon = await DaemonProcess.up(stage);
@@ -89,6 +91,9 @@ test("words to a run that is over, of another owner or without an end are refuse
   const { thread } = (await (await daemon.ask(`/v1/runs/${run}`)).json()) as { thread: string };
   assert.equal(over.status, 409);
   assert.ok((await over.text()).includes(thread), "the answer names the thread to go on in");
+  const late = await stage.run("say", run, "more");
+  assert.equal(late.code, FAULTS.CONFLICT.exit, late.stderr);
+  assert.ok(late.stderr.includes(`vidro run --thread ${thread}`), late.stderr);
   const open = await daemon.run("two");
   const path = `/v1/runs/${open}/messages`;
   assert.equal((await post(daemon, path, { text: " " })).status, 400);

@@ -67,6 +67,17 @@ export class Run implements AsyncIterable<RunEvent> {
     await this.#brain.request({ method: "POST", path: `${this.#path}/answers`, body, ...this.#withSignal(options) });
   }
 
+  /**
+   * Says something to the run while it works; the model is told with its next step. The same text under the same key is
+   * recorded once. CONFLICT when the run is over.
+   */
+  async say(text: string, options: { readonly key?: string; readonly signal?: AbortSignal } = {}): Promise<void> {
+    const { key } = options;
+    const named = key === undefined ? {} : { key };
+    const path = `${this.#path}/messages`;
+    await this.#brain.request({ method: "POST", path, body: { text }, ...named, ...this.#withSignal(options) });
+  }
+
   /** Makes the brain drive a run that has no driver; RUN_BUSY when another process drives it. */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#brain.request({ method: "POST", path: `${this.#path}/resume`, body: {}, ...this.#withSignal(options) });

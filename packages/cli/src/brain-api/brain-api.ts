@@ -56,6 +56,8 @@ export interface BrainRuns {
   entries(run: string, last?: number): AsyncIterable<Entry>;
   /** Answers the open question of a run. */
   answer(run: string, answer: { readonly text: string; readonly by: string; readonly question: string }): Promise<void>;
+  /** Says something to a run at work; the model is told with its next step. The same words under one id count once. */
+  say(run: string, remark: { readonly id: string; readonly text: string; readonly by: string }): Promise<void>;
   /** Ends a run; resolves when it is over. */
   abort(run: string, reason: string): Promise<void>;
   /** Where a run stands; NOT_FOUND when there is none. */

@@ -17,6 +17,7 @@ interface RunFlags extends ShowFlags, BrainFlags, ModelFlags {
   readonly agent?: string;
   /** Selector of its hands. */
   readonly on?: string;
+  readonly thread?: string;
   readonly key?: string;
   readonly maxSteps?: number;
   readonly maxActions?: number;
@@ -41,6 +42,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       ...modelOf(flags),
       ...(flags.agent === undefined ? {} : { agent: flags.agent }),
       ...(flags.on === undefined ? {} : { hand: flags.on }),
+      ...(flags.thread === undefined ? {} : { thread: flags.thread }),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     });
     if (started.existed && flags.quiet !== true) say(`This key belongs to ${started.run.id}; it is not started again.`);

@@ -34,6 +34,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addChat(root, exit);
   addCode(root, exit);
   addAttach(root, exit);
+  addSay(root, exit);
   addRuns(root, exit);
   addApprovals(root, exit);
   addAgents(root, exit);
@@ -59,6 +60,7 @@ function addRun(root: Command, exit: Exit): void {
     .option("--workspace <folder>", "folder to work in (default: the current one)")
     .option("--agent <name>", "agent that does it, by name or uuid (default: bunny)")
     .option("--on <hands>", HANDS_WORDS)
+    .option("--thread <id>", "conversation to go on with: the thread of an earlier run")
     .option("--key <key>", "idempotency key: asking again with the same key gives the same run")
     .addOption(new Option("--max-steps <n>", "limit of model calls").argParser(count))
     .addOption(new Option("--max-actions <n>", "limit of actions").argParser(count))
@@ -100,6 +102,17 @@ function addAttach(root: Command, exit: Exit): void {
     .option(...VERBOSE_FLAG)
     .action(async (run: string | undefined, flags) =>
       exit(await (await import("../commands/attach.ts")).attach(run, flags)),
+    );
+}
+
+function addSay(root: Command, exit: Exit): void {
+  addBrainFlags(root.command("say"))
+    .description("say something to a run at work; its model is told with the next step")
+    .argument(...RUN_ARGUMENT)
+    .argument("<words...>", "what to say; - reads it from stdin")
+    .option("--key <key>", "idempotency key: the same words with the same key are said once")
+    .action(async (run: string, words: string[], flags) =>
+      exit(await (await import("../commands/say.ts")).sayToRun(run, words, flags)),
     );
 }
 
