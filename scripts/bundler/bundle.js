@@ -6,8 +6,11 @@ import { basename } from "node:path";
 import { rolldown } from "rolldown";
 import { ROOT } from "../setup.js";
 
-/** Loaded by `require` when it is needed, which a bundle cannot hold: it lies beside it, in one file of its own. */
-const REQUIRED = "ajv/dist/2020.js";
+/** Packages whose files load each other by `require`, which the bundle cannot hold: each lies beside it, in one file of its own. */
+const REQUIRED = {
+  "ajv/dist/2020.js": { package: "ajv", files: ["package.json", "LICENSE"] },
+  "pg/lib/index.js": { package: "pg", files: ["package.json", "LICENSE", "esm/index.mjs"] },
+};
 
 const [dir = "", ...programs] = process.argv.slice(2);
 const bundle = await rolldown({
@@ -19,14 +22,16 @@ const bundle = await rolldown({
   },
   platform: "node",
   resolve: { conditionNames: ["vidro-source", "node", "import"] },
-  external: [/^node:/, REQUIRED],
+  external: [/^node:/, "ajv/dist/2020.js", "pg"],
 });
 await bundle.write({ dir, format: "esm", sourcemap: programs.length > 0 });
 await bundle.close();
 writeFileSync(`${dir}/package.json`, '{ "type": "module" }\n');
-const required = await rolldown({ cwd: ROOT, input: `node_modules/${REQUIRED}`, platform: "node" });
-await required.write({ file: `${dir}/node_modules/${REQUIRED}`, format: "cjs" });
-await required.close();
-// The package's own manifest says that its files are CommonJS.
-for (const name of ["package.json", "LICENSE"])
-  cpSync(`${ROOT}node_modules/ajv/${name}`, `${dir}/node_modules/ajv/${name}`);
+for (const [file, of] of Object.entries(REQUIRED)) {
+  const required = await rolldown({ cwd: ROOT, input: `node_modules/${file}`, platform: "node" });
+  await required.write({ file: `${dir}/node_modules/${file}`, format: "cjs" });
+  await required.close();
+  // The package's own manifest says which of its files are CommonJS.
+  for (const name of of.files)
+    cpSync(`${ROOT}node_modules/${of.package}/${name}`, `${dir}/node_modules/${of.package}/${name}`);
+}

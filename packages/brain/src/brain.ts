@@ -17,6 +17,7 @@ import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
 import { researchHand } from "./knowledge/research-hand.ts";
 import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
 import { Runs } from "./run/runs.ts";
+import { RunRequests } from "./run/run-requests.ts";
 import type { Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
@@ -24,7 +25,7 @@ import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import type { Audit, Incarnation, Store, StoreCondition } from "./stores/store.ts";
 import { mirrorRevocations } from "./stores/revocation-file.ts";
-import { openStore } from "./stores/stores.ts";
+import { openStore, storeNamed } from "./stores/stores.ts";
 
 /** An open brain. */
 export interface Brain {
@@ -70,7 +71,7 @@ export interface BrainOptions {
 /** Opens the store, the hands and the models, and returns what is needed to start, resume and follow runs. */
 export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { home, config, log = () => undefined } = options;
-  const { journal: opened, records, condition, incarnation, audit } = await openHomeStore(options, log);
+  const { journal: opened, records, condition, incarnation, audit } = await openConfiguredStore(options, log);
   const report = options.report ?? (() => undefined);
   const { journal, knowledge, equip } = openKnowledge(options, options.observe?.(opened) ?? opened);
   const reloadables = new Set<Reloadable>();
@@ -92,8 +93,10 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   });
   await hands.load();
   const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
+  const requests = options.config.get("store") === undefined ? undefined : new RunRequests(records, Date.now);
   const runs = new Runs({
     journal,
+    ...(requests === undefined ? {} : { pass: (request) => requests.pass(request) }),
     model,
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
     live: liveBus(),
@@ -107,6 +110,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     newActionId: () => `act_${randomUUIDv7()}`,
     report,
   });
+  requests?.serve(runs.serveRequest);
   return {
     runs,
     journal,
@@ -120,6 +124,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     reloadables,
     condition,
     async close() {
+      await requests?.close();
       await runs.close();
       await hands.close();
       await local?.close();
@@ -137,13 +142,18 @@ function openKnowledge({ home, store, report }: BrainOptions, inner: Journal) {
   return { knowledge, journal, equip: (hand: Hand): Hand => researchHand(hand, { knowledge, ownerOf }) };
 }
 
-/** Opens the store in the home folder, with its seals and the mirror of its revocations. */
-async function openHomeStore(
-  { home, store: name = "sqlite", restored = false }: BrainOptions,
+/** Opens the configured store with the mirror of its revocations; without one, that of the home with its seals. */
+async function openConfiguredStore(
+  { home, config, store: name = "sqlite", restored = false }: BrainOptions,
   log: Log,
 ): Promise<Store> {
   await makeHome(home);
   if (name === "memory") return openStore(name, "", { restored });
+  const address = config.get("store");
+  if (address !== undefined) {
+    const store = await openStore(storeNamed(address), address, { restored });
+    return { ...store, records: await mirrorRevocations(store.records, join(home, "store-revoked"), log) };
+  }
   const key = await sealKey(join(home, "audit-key"));
   const store = await openStore(name, join(home, "journal.db"), { restored, sealKey: key });
   return { ...store, records: await mirrorRevocations(store.records, join(home, "journal.db-revoked"), log) };

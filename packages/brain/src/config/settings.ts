@@ -98,6 +98,16 @@ export const SETTINGS = {
     about: "file with the key of that certificate in PEM",
     otherwise: "no TLS",
   },
+  store: {
+    group: "Daemon",
+    kind: anyText,
+    flag: "--store",
+    variable: "VIDRO_STORE",
+    secret: true,
+    about:
+      "address of a PostgreSQL database that keeps journals and records, and that several brains may share: `postgres://user:password@host:5432/database`, with `sslmode` and the other words of libpq, and `schema` (default `vidro`)",
+    otherwise: "a file of SQLite in the home",
+  },
   on_restart: {
     group: "Daemon",
     kind: oneOf("resume", "hold"),

@@ -31,6 +31,7 @@ import { BUNNY } from "../catalog/agent.ts";
 import type { AgentProfile } from "../catalog/agent.ts";
 import type { RunFilter } from "../stores/run-rules.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
+import type { RunRequest } from "./run-requests.ts";
 
 /** What a run is started with. */
 export interface StartRequest extends RunTarget {
@@ -79,6 +80,8 @@ interface RunsDependencies extends Omit<RunDependencies, "model" | "hand"> {
   /** The language that a task is written in; English without it. */
   readonly language?: (task: string) => Promise<Language>;
   readonly holder: LeaseHolder;
+  /** Passes a request to the brain that drives the run, where several share a store. */
+  readonly pass?: (request: RunRequest) => Promise<void>;
   readonly newId: (prefix: "run" | "thread") => string;
 }
 
@@ -186,8 +189,7 @@ export class Runs {
   async answer(run: string, answer: QuestionAnswer): Promise<void> {
     const { text, question } = answer;
     try {
-      const { drive } = await this.#driven(run);
-      await drive.answer(answer);
+      await this.#here(async () => (await this.#driven(run)).drive.answer(answer), { kind: "answer", run, answer });
     } catch (thrown) {
       const isClosed = thrown instanceof Fault && thrown.code === "CONFLICT" && question !== undefined;
       if (!isClosed || !(await isAnswered(this.#journal, run, { question, text }))) throw thrown;
@@ -221,9 +223,33 @@ export class Runs {
   async abort(run: string, reason: string): Promise<void> {
     const head = await this.find(run);
     if (!isOpen(head)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
-    const driven = this.#drives.get(run) ?? (await this.#taking.get(run)) ?? (await this.#takeToEnd(run, reason));
-    driven.drive.abort(reason);
-    await untilEnded(driven, run);
+    await this.#here(
+      async () => {
+        const driven = this.#drives.get(run) ?? (await this.#taking.get(run)) ?? (await this.#takeToEnd(run, reason));
+        driven.drive.abort(reason);
+        await untilEnded(driven, run);
+      },
+      { kind: "abort", run, reason },
+    );
+  }
+
+  /** Carries out requests that other brains pass on; undefined for a run that this one does not drive. */
+  readonly serveRequest = (request: RunRequest): Promise<void> | undefined => {
+    if (!this.#drives.has(request.run)) return undefined;
+    return request.kind === "answer"
+      ? this.answer(request.run, request.answer)
+      : this.abort(request.run, request.reason);
+  };
+
+  /** Does the work here, or passes the request on when another brain drives the run. */
+  async #here(work: () => Promise<void>, request: RunRequest): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      const { pass } = this.#deps;
+      if (pass === undefined || asFault(thrown).code !== "RUN_BUSY") throw thrown;
+      await pass(request);
+    }
   }
 
   /**

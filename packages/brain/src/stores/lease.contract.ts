@@ -97,6 +97,14 @@ function renewContract(on: On): void {
     assert.equal((await journal.lease("a", thisHolder())).epoch, 2);
   });
 
+  on("entries that were appended before the lease was given back are kept", async ({ journal }) => {
+    const lease = await begin(journal, "a");
+    const appending = [journal.append(lease, [entry(2)]), journal.append(lease, [entry(3)])];
+    await journal.release(lease);
+    await Promise.all(appending);
+    assert.equal((await journal.head("a"))?.seq, 3);
+  });
+
   on("giving back a lease that is lost changes nothing", async ({ journal, other }) => {
     const old = await begin(journal, "a");
     const lease = await journal.lease("a", thisHolder());

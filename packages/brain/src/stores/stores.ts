@@ -1,3 +1,4 @@
+import { Fault } from "@vidro/core";
 import { memoryStore } from "./memory.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { Store, StoreOptions } from "./store.ts";
@@ -14,6 +15,15 @@ export const STORES = {
 
 /** The name of a store. */
 export type StoreName = keyof typeof STORES;
+
+/** The store that an address is of; BAD_REQUEST when there is none. */
+export function storeNamed(address: string): StoreName {
+  if (/^postgres(?:ql)?:\/\//u.test(address)) return "postgres";
+  throw new Fault(
+    "BAD_REQUEST",
+    "The address of the store does not begin with postgres://; see vidro config explain store.",
+  );
+}
 
 /** Opens the store of that name. */
 export function openStore(name: StoreName, where: string, options?: StoreOptions): Promise<Store> {

@@ -22,6 +22,7 @@ interface UpFlags {
   readonly detach?: boolean;
   readonly log?: string;
   readonly supervised?: boolean;
+  readonly store?: string;
   readonly onRestart?: "resume" | "hold";
   readonly restored?: boolean;
   readonly tlsCert?: string;
@@ -122,6 +123,7 @@ function configOf(flags: UpFlags): Config {
   return commandConfig({
     port: flags.port,
     host: flags.host,
+    store: flags.store,
     on_restart: flags.onRestart,
     // Commander sets it to true without the flag, which must not override the file.
     local_hand: flags.localHand ? undefined : false,

@@ -19,6 +19,7 @@ function addUp(root: Command, exit: Exit): void {
     .option("--host <address>", "address to listen on; beyond this machine only with TLS (default: 127.0.0.1)")
     .option("--tls-cert <file>", "the daemon's certificate, a file in PEM")
     .option("--tls-key <file>", "the key of the certificate, a file in PEM")
+    .option("--store <address>", "PostgreSQL database that keeps all state, postgres://… (default: a file in the home)")
     .addOption(
       new Option(
         "--on-restart <way>",

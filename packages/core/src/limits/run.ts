@@ -57,6 +57,10 @@ export const RUN_LIMITS = {
   abortMs: 2 * SECOND_MS,
   /** Part of that time in which the model or the hand has to stop. */
   haltMs: SECOND_MS,
+  /** How long a request waits for the brain that drives its run. */
+  relayMs: 5 * SECOND_MS,
+  /** Requests to other brains that are looked at at once. */
+  relayed: 1000,
   /** Lifetime of a lease without renewal: together with the sweep less than the 30 s of G9. */
   leaseMs: 20 * SECOND_MS,
 } as const;

@@ -56,6 +56,8 @@ export class PostgresAppends {
   readonly #connection: PostgresConnection;
   readonly #committed: (run: string, seq: number) => void;
   readonly #tips = new Map<string, PostgresTip>();
+  /** The end of the last pending append of each run. */
+  readonly #last = new Map<string, Promise<void>>();
   #waiting: AppendCall[] = [];
   #working: Promise<void> | undefined;
 
@@ -68,10 +70,19 @@ export class PostgresAppends {
   /** Appends; settles when it is committed or refused. */
   add(lease: Lease, entries: readonly Entry[]): Promise<void> {
     const bodies = entries.map(({ event }) => JSON.stringify(event));
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ lease, entries, bodies, resolve, reject });
-      this.#working ??= this.#work();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ lease, entries, bodies, resolve, reject });
+    this.#working ??= this.#work();
+    const { run } = lease;
+    const ended = (): void => void (this.#last.get(run) === settled && this.#last.delete(run));
+    const settled: Promise<void> = promise.then(ended, ended);
+    this.#last.set(run, settled);
+    return promise;
+  }
+
+  /** Resolves when all appends to a run that were called before have ended. */
+  async settled(run: string): Promise<void> {
+    await this.#last.get(run);
   }
 
   /** The last `seq` of a run, as far as this process knows it. */
