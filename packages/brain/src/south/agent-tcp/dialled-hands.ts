@@ -33,7 +33,12 @@ export class DialledHands {
     this.#options = options;
     this.#safe = new SecretBox(handsSecret(options.folder));
     this.#warrants = makeWarrants(() => foundAuthority(options.folder), Date.now);
-    this.#stopHeeding = options.hands.onRevoked((id) => void this.#inTurn(() => this.#forget(id)).catch(this.#report));
+    const stops = [
+      options.hands.onRevoked((id) => void this.#inTurn(() => this.#forget(id)).catch(this.#report)),
+      // A hand that another brain on the same store was told to dial is dialled by this one too.
+      options.records.watch(DIALLED_HAND, () => void this.resume()),
+    ];
+    this.#stopHeeding = () => stops.forEach((stop) => stop());
   }
 
   /** Dials all hands in the store; deletes those that were revoked meanwhile. */
