@@ -9,6 +9,9 @@ export type RunRequest =
   | { readonly kind: "answer"; readonly run: string; readonly answer: QuestionAnswer }
   | { readonly kind: "abort"; readonly run: string; readonly reason: string };
 
+/** Passes a request to the brain that drives the run. */
+export type PassRequest = (request: RunRequest) => Promise<void>;
+
 /** Carries out a request; undefined when this brain does not drive the run. */
 type ServeRequest = (request: RunRequest) => Promise<void> | undefined;
 
@@ -103,6 +106,20 @@ export class RunRequests {
       },
     );
     await this.#records.put({ kind, id, owner, body: { ...body, end } }, version);
+  }
+}
+
+/** Does the work here, or passes the request on when another brain drives the run. */
+export async function orPassedOn(
+  pass: PassRequest | undefined,
+  work: () => Promise<void>,
+  request: RunRequest,
+): Promise<void> {
+  try {
+    await work();
+  } catch (thrown) {
+    if (pass === undefined || asFault(thrown).code !== "RUN_BUSY") throw thrown;
+    await pass(request);
   }
 }
 

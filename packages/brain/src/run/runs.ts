@@ -7,6 +7,7 @@ import { followRunInBatches } from "./follow.ts";
 import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { openingEntries } from "./opening-entries.ts";
+import { unpricedModel } from "./unpriced-model.ts";
 import { threadHistory } from "./thread-history.ts";
 import { asFault, Fault, FOLLOW_LIMITS, RUN_LIMITS } from "@vidro/core";
 import { acceptRemark, DIRECT, FIRST_GENERATION, fold } from "@vidro/core/run";
@@ -31,7 +32,8 @@ import { BUNNY } from "../catalog/agent.ts";
 import type { AgentProfile } from "../catalog/agent.ts";
 import type { RunFilter } from "../stores/run-rules.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
-import type { RunRequest } from "./run-requests.ts";
+import { orPassedOn } from "./run-requests.ts";
+import type { PassRequest, RunRequest } from "./run-requests.ts";
 
 /** What a run is started with. */
 export interface StartRequest extends RunTarget {
@@ -81,7 +83,7 @@ interface RunsDependencies extends Omit<RunDependencies, "model" | "hand"> {
   readonly language?: (task: string) => Promise<Language>;
   readonly holder: LeaseHolder;
   /** Passes a request to the brain that drives the run, where several share a store. */
-  readonly pass?: (request: RunRequest) => Promise<void>;
+  readonly pass?: PassRequest;
   readonly newId: (prefix: "run" | "thread") => string;
 }
 
@@ -189,7 +191,11 @@ export class Runs {
   async answer(run: string, answer: QuestionAnswer): Promise<void> {
     const { text, question } = answer;
     try {
-      await this.#here(async () => (await this.#driven(run)).drive.answer(answer), { kind: "answer", run, answer });
+      await orPassedOn(this.#deps.pass, async () => (await this.#driven(run)).drive.answer(answer), {
+        kind: "answer",
+        run,
+        answer,
+      });
     } catch (thrown) {
       const isClosed = thrown instanceof Fault && thrown.code === "CONFLICT" && question !== undefined;
       if (!isClosed || !(await isAnswered(this.#journal, run, { question, text }))) throw thrown;
@@ -223,7 +229,8 @@ export class Runs {
   async abort(run: string, reason: string): Promise<void> {
     const head = await this.find(run);
     if (!isOpen(head)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
-    await this.#here(
+    await orPassedOn(
+      this.#deps.pass,
       async () => {
         const driven = this.#drives.get(run) ?? (await this.#taking.get(run)) ?? (await this.#takeToEnd(run, reason));
         driven.drive.abort(reason);
@@ -240,17 +247,6 @@ export class Runs {
       ? this.answer(request.run, request.answer)
       : this.abort(request.run, request.reason);
   };
-
-  /** Does the work here, or passes the request on when another brain drives the run. */
-  async #here(work: () => Promise<void>, request: RunRequest): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      const { pass } = this.#deps;
-      if (pass === undefined || asFault(thrown).code !== "RUN_BUSY") throw thrown;
-      await pass(request);
-    }
-  }
 
   /**
    * Takes a run over only to abort it: neither its model nor its hand has to be reachable. An action that an earlier
@@ -367,12 +363,6 @@ export class Runs {
     if (state === undefined) throw new Fault("JOURNAL_CORRUPT", `Run ${run} has no entries.`);
     return state;
   }
-}
-
-/** The fault of a bound on costs that cannot be kept. */
-function unpricedModel(name: string): Fault {
-  const how = "set VIDRO_MODEL_PRICE or model_facts in config.json, name another model, or bound tokens instead";
-  return new Fault("BAD_REQUEST", `The price of ${name} is not known, so a bound on costs cannot be kept: ${how}.`);
 }
 
 /** Resolves when an aborted run is over; rejects after `abortMs` if the store still refuses the terminal entry. */
