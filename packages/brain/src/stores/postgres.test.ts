@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { startPostgres } from "../../../../tests/support/postgres-server.ts";
+import { startReplyCutter } from "../../../../tests/support/reply-cutter.ts";
+import { begin, entries, entry, rejects } from "./journal.fixture.ts";
+import { interleavings } from "./lease.contract.ts";
+import { thisHolder } from "./lease-holder.ts";
+import { postgresStore } from "./postgres.ts";
+
+const server = await startPostgres();
+after(() => server.close());
+
+/** The same store by way of another port. */
+function storeThrough(port: number, schema: string): string {
+  return server.storeUrl(schema).replace(String(server.port), String(port));
+}
+
+test("brains that open an empty database at once make one schema, and a newer one is refused", async () => {
+  const url = server.storeUrl("raced");
+  const stores = await Promise.all(Array.from({ length: 6 }, () => postgresStore(url)));
+  assert.equal((await server.query("SELECT * FROM raced.version")).length, 1);
+  await Promise.all(stores.map((store) => store.close()));
+  await server.query("UPDATE raced.version SET version = 7");
+  const fault = await rejects(postgresStore(url), "STORE_NEWER");
+  assert.deepEqual(fault.detail, { found: 7, known: 1 });
+  await server.query("CREATE SCHEMA foreign_one; CREATE TABLE foreign_one.recipe (name text)");
+  await rejects(postgresStore(server.storeUrl("foreign_one")), "STORE_UNREADABLE");
+});
+
+test("two brains that append in any interleaving keep runs gapless and their chains sound", async () => {
+  const [one, other] = await Promise.all([
+    postgresStore(server.storeUrl("interleaved")),
+    postgresStore(server.storeUrl("interleaved")),
+  ]);
+  await interleavings([one.journal, other.journal]);
+  await one.close();
+  await other.close();
+});
+
+test("a commit at one brain wakes the watchers at another", async () => {
+  const [one, other] = await Promise.all([
+    postgresStore(server.storeUrl("woken")),
+    postgresStore(server.storeUrl("woken")),
+  ]);
+  const lease = await begin(one.journal, "a");
+  const { promise: woken, resolve } = Promise.withResolvers<void>();
+  const stop = other.journal.watch(
+    "a",
+    () => void other.journal.head("a").then((head) => head?.seq === 2 && resolve()),
+  );
+  const changed = new Promise<void>((wake) => other.records.watch("thing", wake));
+  await one.journal.append(lease, [entry(2)]);
+  await one.records.put({ kind: "thing", id: "a", owner: "me", body: {} });
+  await Promise.all([woken, changed]);
+  stop();
+  await one.close();
+  await other.close();
+});
+
+test("F16 a write whose reply is lost after the commit is found, and not made twice", async () => {
+  await using way = await startReplyCutter(server.port);
+  const { journal, records, close } = await postgresStore(storeThrough(way.port, "lost_reply"));
+  const lease = await begin(journal, "a");
+  way.cutReplyTo("note 2");
+  await journal.append(lease, entries(2, 4));
+  way.cutReplyTo('"n":1');
+  assert.equal((await records.put({ kind: "thing", id: "a", owner: "me", body: { n: 1 } })).version, 1);
+  way.cutReplyTo("run-b-task");
+  const first = [entry(1, { type: "note.observed", note: "run-b-task" })];
+  const made = await journal.create({ id: "b", owner: "me", thread: "t", key: "k" }, first, thisHolder());
+  assert.deepEqual([made.head.id, made.lease?.epoch], ["b", 1]);
+  assert.equal(way.cuts, 3);
+  await journal.append(lease, [entry(5)]);
+  assert.deepEqual(await journal.verify("a"), { entries: 5 });
+  assert.deepEqual(await journal.verify("b"), { entries: 1 });
+  await close();
+});
+
+test("F14 connections that are cut, and a server that is killed and started again, are healed", async () => {
+  await using way = await startReplyCutter(server.port);
+  const { journal, close } = await postgresStore(storeThrough(way.port, "restarted"));
+  const lease = await begin(journal, "a");
+  let last = 1;
+  const appendUntil = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await journal.append(lease, [entry(last + 1)]);
+      last += 1;
+    }
+  };
+  const over = new AbortController();
+  const appending = appendUntil(over.signal);
+  const grownBy = async (count: number): Promise<void> => {
+    for (const from = last; last < from + count;) await new Promise(setImmediate);
+  };
+  await grownBy(3);
+  way.cutAll();
+  await grownBy(3);
+  await server.kill();
+  await server.start();
+  await grownBy(3);
+  over.abort();
+  await appending;
+  assert.deepEqual(await journal.verify("a"), { entries: last });
+  await close();
+});
+
+test("an entry that was changed behind the journal is found", async () => {
+  const { journal, condition, close } = await postgresStore(server.storeUrl("tampered"));
+  await journal.append(await begin(journal, "a"), entries(2, 4));
+  await server.query("UPDATE tampered.entry SET body = replace(body, 'note 3', 'note 9')");
+  assert.equal((await journal.verify("a")).brokenAt, 3);
+  await rejects(journal.read("a", 0, 10), "JOURNAL_CORRUPT");
+  assert.deepEqual(
+    condition.damaged().map(({ run }) => run),
+    ["a"],
+  );
+  await server.query("DELETE FROM tampered.entry WHERE seq = 4");
+  await begin(journal, "b");
+  await close();
+});
