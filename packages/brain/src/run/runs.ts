@@ -8,8 +8,9 @@ import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { openingEntries } from "./opening-entries.ts";
 import { unpricedModel } from "./unpriced-model.ts";
+import { readState } from "./read-state.ts";
 import { threadHistory } from "./thread-history.ts";
-import { asFault, Fault, FOLLOW_LIMITS, RUN_LIMITS } from "@vidro/core";
+import { Fault, RUN_LIMITS } from "@vidro/core";
 import { acceptRemark, DIRECT, FIRST_GENERATION, fold } from "@vidro/core/run";
 import type {
   Budget,
@@ -26,7 +27,6 @@ import type {
   ToolSpec,
   Turn,
 } from "@vidro/core";
-import type { RunState } from "@vidro/core/run";
 import type { Language } from "@vidro/core/text";
 import { BUNNY } from "../catalog/agent.ts";
 import type { AgentProfile } from "../catalog/agent.ts";
@@ -213,7 +213,7 @@ export class Runs {
       throw new Fault("PAYLOAD_TOO_LARGE", `A message to a run has at most ${RUN_LIMITS.remarkChars} characters.`);
     const head = await this.find(run);
     try {
-      if (!isOpen(head)) acceptRemark(await this.#stateOf(run), { ...remark, text });
+      if (!isOpen(head)) acceptRemark(await readState(this.#journal, run), { ...remark, text });
       else await (await this.#driven(run)).drive.say({ ...remark, text });
     } catch (thrown) {
       const { status, thread } = await this.find(run);
@@ -255,7 +255,7 @@ export class Runs {
   async #takeToEnd(run: string, reason: string): Promise<ActiveRun> {
     const lease = await this.#journal.lease(run, this.#deps.holder);
     try {
-      const state = await this.#stateOf(run);
+      const state = await readState(this.#journal, run);
       const hand = await this.#hand(state.started);
       const drive = new RunLoop({ ...this.#deps, model: NO_MODEL, hand }, lease, state);
       // Before the loop runs, so that it starts nothing.
@@ -312,7 +312,7 @@ export class Runs {
   async #takeOver(run: string, waitsForHand: boolean): Promise<ActiveRun> {
     const lease = await this.#journal.lease(run, this.#deps.holder);
     try {
-      const state = await this.#stateOf(run);
+      const state = await readState(this.#journal, run);
       const [model, hand] = await Promise.all([
         // The model that started the run, if it is still available; otherwise the configured one.
         this.#deps.model(state.started.model).catch(() => this.#deps.model()),
@@ -352,17 +352,6 @@ export class Runs {
     const known = new Set(earlier.map(({ text }) => text));
     return { ...started, history: [...earlier, ...added.filter(({ text }) => !known.has(text))] };
   }
-
-  async #stateOf(run: string): Promise<RunState> {
-    let state: RunState | undefined;
-    for (;;) {
-      const entries = await this.#journal.read(run, state?.seq ?? 0, FOLLOW_LIMITS.batch);
-      state = foldEntries(run, entries, state);
-      if (entries.length < FOLLOW_LIMITS.batch) break;
-    }
-    if (state === undefined) throw new Fault("JOURNAL_CORRUPT", `Run ${run} has no entries.`);
-    return state;
-  }
 }
 
 /** Resolves when an aborted run is over; rejects after `abortMs` if the store still refuses the terminal entry. */
@@ -374,17 +363,6 @@ async function untilEnded({ drive, done }: ActiveRun, run: string): Promise<void
     if (storeFault !== undefined) late.reject(new Fault("COMMIT_UNKNOWN", message));
   }, RUN_LIMITS.abortMs);
   await Promise.race([done, late.promise]).finally(() => clearInterval(look));
-}
-
-/** Folds entries; JOURNAL_CORRUPT for an entry with the type of an event and not its shape. */
-function foldEntries(run: string, entries: readonly Entry[], from: RunState | undefined): RunState | undefined {
-  try {
-    return fold(entries, from);
-  } catch (thrown) {
-    if (thrown instanceof Fault) throw thrown;
-    const message = `The journal of run ${run} has an entry that lacks a part: ${asFault(thrown).message}`;
-    throw new Fault("JOURNAL_CORRUPT", message, { cause: thrown });
-  }
 }
 
 function toolbelt(hand: Hand, { tools: asked, agent, callerTools = [] }: StartRequest): readonly ToolSpec[] {

@@ -59,7 +59,8 @@ test("a commit at one brain wakes the watchers at another", async () => {
 
 test("F16 a write whose reply is lost after the commit is found, and not made twice", async () => {
   await using way = await startReplyCutter(server.port);
-  const { journal, records, close } = await postgresStore(storeThrough(way.port, "lost_reply"));
+  const store = await postgresStore(storeThrough(way.port, "lost_reply"));
+  const { journal, records } = store;
   const lease = await begin(journal, "a");
   way.cutReplyTo("note 2");
   await journal.append(lease, entries(2, 4));
@@ -73,24 +74,26 @@ test("F16 a write whose reply is lost after the commit is found, and not made tw
   await journal.append(lease, [entry(5)]);
   assert.deepEqual(await journal.verify("a"), { entries: 5 });
   assert.deepEqual(await journal.verify("b"), { entries: 1 });
-  await close();
+  await store.close();
 });
 
 test("F14 connections that are cut, and a server that is killed and started again, are healed", async () => {
   await using way = await startReplyCutter(server.port);
-  const { journal, close } = await postgresStore(storeThrough(way.port, "restarted"));
+  const store = await postgresStore(storeThrough(way.port, "restarted"));
+  const { journal } = store;
   const lease = await begin(journal, "a");
-  let last = 1;
-  const appendUntil = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      await journal.append(lease, [entry(last + 1)]);
-      last += 1;
+  const written = { last: 1 };
+  const over = new AbortController();
+  const appendUntilOver = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await journal.append(lease, [entry(written.last + 1)]);
+      written.last += 1;
     }
   };
-  const over = new AbortController();
-  const appending = appendUntil(over.signal);
+  const appending = appendUntilOver();
   const grownBy = async (count: number): Promise<void> => {
-    for (const from = last; last < from + count;) await new Promise(setImmediate);
+    const to = written.last + count;
+    while (written.last < to) await new Promise(setImmediate);
   };
   await grownBy(3);
   way.cutAll();
@@ -100,12 +103,13 @@ test("F14 connections that are cut, and a server that is killed and started agai
   await grownBy(3);
   over.abort();
   await appending;
-  assert.deepEqual(await journal.verify("a"), { entries: last });
-  await close();
+  assert.deepEqual(await journal.verify("a"), { entries: written.last });
+  await store.close();
 });
 
 test("an entry that was changed behind the journal is found", async () => {
-  const { journal, condition, close } = await postgresStore(server.storeUrl("tampered"));
+  const store = await postgresStore(server.storeUrl("tampered"));
+  const { journal, condition } = store;
   await journal.append(await begin(journal, "a"), entries(2, 4));
   await server.query("UPDATE tampered.entry SET body = replace(body, 'note 3', 'note 9')");
   assert.equal((await journal.verify("a")).brokenAt, 3);
@@ -116,5 +120,5 @@ test("an entry that was changed behind the journal is found", async () => {
   );
   await server.query("DELETE FROM tampered.entry WHERE seq = 4");
   await begin(journal, "b");
-  await close();
+  await store.close();
 });
