@@ -11,7 +11,7 @@ import { unpricedModel } from "./unpriced-model.ts";
 import { readState } from "./read-state.ts";
 import { threadHistory } from "./thread-history.ts";
 import { Fault, RUN_LIMITS } from "@vidro/core";
-import { acceptRemark, DIRECT, FIRST_GENERATION, fold } from "@vidro/core/run";
+import { acceptRemark, DIRECT, FIRST_GENERATION } from "@vidro/core/run";
 import type {
   Budget,
   Entry,
