@@ -83,14 +83,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
   const { generation, floor } = incarnation;
-  const hands = new HandRegister({
-    records,
-    log,
-    now: Date.now,
-    floor,
-    equip,
-    ...(local === undefined ? {} : { local }),
-  });
+  const own = local === undefined ? {} : { local };
+  const hands = new HandRegister({ records, log, now: Date.now, floor, equip, ...own });
   await hands.load();
   const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
   const requests = options.config.get("store") === undefined ? undefined : new RunRequests(records, Date.now);
@@ -120,7 +114,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     model,
     hand,
     hands,
-    ...(local === undefined ? {} : { local }),
+    ...own,
     reloadables,
     condition,
     async close() {
