@@ -42,9 +42,6 @@ export async function fakeOpenAi(...replies: FakeAnswer[]): Promise<FakeOpenAi> 
     const body = await bodyOf(incoming);
     const { promise: over, resolve } = Promise.withResolvers<"whole" | "cut">();
     response.on("close", () => resolve(response.writableFinished ? "whole" : "cut"));
-    // A model's window is asked for after its first reply, at several addresses; this server names none.
-    const isAboutWindow = incoming.method === "GET" ? requests.length > 0 : incoming.url === "/api/show";
-    if (isAboutWindow) return void response.writeHead(404).end();
     const request = { path: incoming.url ?? "", headers: incoming.headers, body, over };
     requests.push(request);
     const reply = queue.length > 1 ? queue.shift() : queue[0];
@@ -146,6 +143,15 @@ export const textWith =
       response.end(end("stop"));
     };
     void speak();
+  };
+
+/** A reply to a prompt of so many tokens. */
+export const counting =
+  (tokens: number, reply: FakeReply): FakeReply =>
+  (response) => {
+    const finish = response.end.bind(response) as (last: string) => ServerResponse;
+    response.end = ((last: string) => finish(last.replace('"prompt_tokens":11', `"prompt_tokens":${tokens}`))) as never;
+    reply(response);
   };
 
 /** Streams tool calls, each in two pieces, and ends well. */

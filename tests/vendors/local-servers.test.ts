@@ -9,7 +9,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { bundledCommands } from "../../scripts/test-bundle.js";
-import { calls, status, text } from "../support/fake-openai.ts";
+import { calls, counting, status, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
@@ -42,7 +42,7 @@ async function runAgainst(t: TestContext, { facts = {}, chat }: LocalServer, kil
     if (bodies.length === kill) return void child?.kill("SIGKILL");
     const reply = chat(body, accepted + 1);
     response.on("finish", () => (accepted += response.statusCode === 200 ? 1 : 0));
-    reply(response);
+    counting(2000, reply)(response);
   };
   const server = createServer((request, response) => {
     let sent = "";

@@ -1,5 +1,6 @@
+import { MODEL_LIMITS } from "@vidro/core";
 import { TOOLS_IN_TEXT, windowNamedIn } from "@vidro/core/run";
-import type { FaultReport, HealTried, ModelEvent, ModelRequest } from "@vidro/core";
+import type { FaultReport, HealTried, ModelEvent, ModelRequest, Usage } from "@vidro/core";
 
 /** What a process has learnt about a model from its server. */
 export class LearntFacts {
@@ -8,16 +9,18 @@ export class LearntFacts {
   #window: number | undefined;
   #askWindow: (() => Promise<number | undefined>) | undefined;
 
-  /** `askWindow` asks the server for the model's window; it is asked once, after the first reply. */
+  /** `askWindow` asks the server for the model's window; it is asked once, after a prompt that fills some of it. */
   constructor(askWindow?: () => Promise<number | undefined>) {
     this.#askWindow = askWindow;
   }
 
   /** The window of the model, where its server has named it. */
-  async window(): Promise<{ readonly window?: number }> {
-    const ask = this.#askWindow;
-    this.#askWindow = undefined;
-    this.#window ??= await ask?.();
+  async window({ inputTokens }: Usage): Promise<{ readonly window?: number }> {
+    if (inputTokens >= MODEL_LIMITS.countedTokens) {
+      const ask = this.#askWindow;
+      this.#askWindow = undefined;
+      this.#window ??= await ask?.();
+    }
     return this.#window === undefined ? {} : { window: this.#window };
   }
 
@@ -42,7 +45,8 @@ export async function* callAsLearnt({ name, facts, request, answer }: LearningCa
   for (let isInText = facts.isInText; ; isInText = true) {
     let refused: FaultReport | undefined;
     for await (const event of answer(isInText)) {
-      if (event.type === "replied") yield { ...event, reply: { ...event.reply, ...(await facts.window()) } };
+      if (event.type === "replied")
+        yield { ...event, reply: { ...event.reply, ...(await facts.window(event.reply.usage)) } };
       else if (event.type === "failed" && event.fault.code === "MODEL_TOOLLESS" && !isInText) refused = event.fault;
       else {
         if (event.type === "failed") facts.learn(event.fault);
