@@ -10,51 +10,50 @@ import { temporaryFolder } from "../support/local-runs.ts";
 import { anthropic } from "./anthropic.ts";
 import { compatible } from "./compatible.ts";
 import { gemini } from "./gemini.ts";
+import { ollama } from "./ollama.ts";
 import { responses } from "./responses.ts";
 import { ANSWER, fileOf, serveVendor, STEPS } from "./vendor.ts";
 
 /* A run of five steps against servers that enforce the rules of their vendors; the brain is killed before each step. */
 
-const VENDORS = [anthropic, gemini, responses, compatible("reasoning_content"), compatible("reasoning")];
+const VENDORS = [anthropic, gemini, responses, compatible("reasoning_content"), compatible("reasoning"), ollama];
 
-test("what a model thought goes back to it, also when the brain is killed between any two steps", async (all) => {
-  const { launcher: vidro } = bundledCommands();
-  for (const vendor of VENDORS) {
-    await all.test(vendor.name, async (t) => {
-      const folder = temporaryFolder(t);
-      const workspace = join(folder, "workspace");
-      mkdirSync(workspace);
-      for (let step = 1; step <= STEPS; step++) writeFileSync(join(workspace, fileOf(step)), `content ${step}\n`);
-      let child: ChildProcess | undefined;
-      const killedAt = new Set<number>();
-      const server = await serveVendor(vendor, (step) => {
-        if (step === 1 || killedAt.has(step)) return true;
-        killedAt.add(step);
-        child?.kill("SIGKILL");
-        return false;
-      });
-      t.after(() => server.close());
-      const live = async (...args: string[]): Promise<string> => {
-        child = spawn(vidro, args, {
-          cwd: workspace,
-          env: { PATH: process.env["PATH"], HOME: folder, VIDRO_HOME: join(folder, "home"), ...server.env },
-          stdio: ["ignore", "pipe", "pipe"],
-        });
-        let output = "";
-        child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
-        child.stderr?.on("data", (chunk: Buffer) => (output += chunk.toString()));
-        await once(child, "close");
-        return output;
-      };
-      let output = await live("run", "--json", "read the five files");
-      for (let life = 0; life < STEPS && !output.includes(ANSWER); life++) {
-        assert.deepEqual(server.refusals, []);
-        output = await live("attach", "--json", "--last");
-      }
-      assert.deepEqual(server.refusals, []);
-      assert.ok(output.includes(ANSWER), output.slice(-2000));
-      assert.ok(output.includes(`content ${STEPS}`), "the files were read");
-      assert.equal(killedAt.size, STEPS, "killed before each step but the first");
+for (const vendor of VENDORS) {
+  test(`what a model thought goes back to it, also when the brain is killed between any two steps: ${vendor.name}`, async (t) => {
+    const { launcher: vidro } = bundledCommands();
+    const folder = temporaryFolder(t);
+    const workspace = join(folder, "workspace");
+    mkdirSync(workspace);
+    for (let step = 1; step <= STEPS; step++) writeFileSync(join(workspace, fileOf(step)), `content ${step}\n`);
+    let child: ChildProcess | undefined;
+    const killedAt = new Set<number>();
+    const server = await serveVendor(vendor, (step) => {
+      if (step === 1 || killedAt.has(step)) return true;
+      killedAt.add(step);
+      child?.kill("SIGKILL");
+      return false;
     });
-  }
-});
+    t.after(() => server.close());
+    const live = async (...args: string[]): Promise<string> => {
+      child = spawn(vidro, args, {
+        cwd: workspace,
+        env: { PATH: process.env["PATH"], HOME: folder, VIDRO_HOME: join(folder, "home"), ...server.env },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let output = "";
+      child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
+      child.stderr?.on("data", (chunk: Buffer) => (output += chunk.toString()));
+      await once(child, "close");
+      return output;
+    };
+    let output = await live("run", "--json", "read the five files");
+    for (let life = 0; life < STEPS && !output.includes(ANSWER); life++) {
+      assert.deepEqual(server.refusals, []);
+      output = await live("attach", "--json", "--last");
+    }
+    assert.deepEqual(server.refusals, []);
+    assert.ok(output.includes(ANSWER), output.slice(-2000));
+    assert.ok(output.includes(`content ${STEPS}`), "the files were read");
+    assert.equal(killedAt.size, STEPS, "killed before each step but the first");
+  });
+}

@@ -2,7 +2,14 @@ import type { FaultCells } from "./fault-cells.ts";
 
 /** Faults of models and their servers. */
 export const MODEL_FAULTS = {
-  MODEL_UNAVAILABLE: ["retry", 503, 7, "high", "The model cannot be reached.", "Check its address: vidro doctor"],
+  MODEL_UNAVAILABLE: [
+    "retry",
+    503,
+    7,
+    "high",
+    "The model cannot be reached.",
+    "Try again, check its address (vidro doctor), or name a second model to fall back on: VIDRO_MODEL=first,second",
+  ],
   MODEL_TIMEOUT: [
     "retry",
     504,
@@ -42,7 +49,7 @@ export const MODEL_FAULTS = {
     4,
     "high",
     "The model's server refused the request.",
-    "Check the key and the model's name: vidro doctor",
+    "Check the model's name and settings (vidro doctor), or choose another: VIDRO_MODEL",
   ],
   MODEL_KEY_REFUSED: [
     "refuse",

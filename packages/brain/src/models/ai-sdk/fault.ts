@@ -26,7 +26,11 @@ export async function modelFault(thrown: unknown, blamed: FailedModel): Promise<
   }
   if (sdk.AISDKError.isInstance(thrown))
     return fault("MODEL_RUBBISH", `sent what cannot be understood: ${thrown.message}`);
-  if (thrown instanceof Error) return fault("MODEL_UNAVAILABLE", `failed: ${thrown.message}`);
+  if (thrown instanceof Error) {
+    // A package may throw a plain error where it cannot parse an event.
+    const isRubbish = /normalized .* stream error|JSON/.test(thrown.message);
+    return fault(isRubbish ? "MODEL_RUBBISH" : "MODEL_UNAVAILABLE", `failed: ${thrown.message}`);
+  }
   const words = isObject(thrown) ? thrown["message"] : thrown;
   return fault(
     isObject(thrown) ? streamedCode(thrown) : "MODEL_UNAVAILABLE",
