@@ -51,6 +51,8 @@ export function commandLineIn(task: string): string | undefined {
   const line = task.trim();
   if (/[?¿¡]|\n/.test(line) && !/\*|\$\?/.test(line)) return undefined;
   const [program = "", ...rest] = line.split(/\s+/);
+  // A sentence has commas behind its words; a command line has none there: "tail app.log, 5 lines".
+  if (rest.some((word) => /^[^"'`{]*,$/.test(word))) return undefined;
   const isScript = /^(\.{0,2}\/|~\/)[\w./-]+$/.test(program) && rest.some((word) => OPTION.test(word));
   return isScript || isCommand(program, rest, line) ? line : undefined;
 }

@@ -98,7 +98,7 @@ describe("on a real hand with the shipped policy, without a question, the answer
     ["leia o README", /^README\.md \(3 linhas lidas\):/],
     ["view src/notes", /^src\/notes \(1 line read\):\n {4}│ later$/],
     ["list src/", /^src\/ has 1 entry:\n.*notes$/],
-    ["read missing", /^I did not understand/],
+    ["read missing", /^(I did not understand|Not done: `read_file missing`\. It is not there)/],
     ["lista los archivos", /^\.\/ tiene 4 entradas:\n.*README\.md/s],
     [
       "is the repository clean?",

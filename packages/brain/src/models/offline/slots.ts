@@ -91,7 +91,9 @@ export function pathsIn(tokens: readonly Token[], intent: Intent): readonly stri
   const strange = new Set(strangeWords(tokens, intent));
   const placed = tokens.filter((token, at) => strange.has(token) && isNamedPlace(tokens, at));
   // "How heavy is src": the one word that nothing else accounts for.
-  const unknown = [...strange].filter((token) => !LEXICON.knows(token.plain) && /^[\w@.+-]+$/.test(token.written));
+  const isName = (token: Token) =>
+    !LEXICON.knows(token.plain) && !KINDS.has(token.plain) && /^[\w@.+-]+$/.test(token.written);
+  const unknown = [...strange].filter(isName);
   const isAlone = unknown.length === 1 && SIZED.has(intent);
   return (placed.length > 0 || !isAlone ? placed : unknown).map((token) => token.written);
 }
@@ -99,11 +101,14 @@ export function pathsIn(tokens: readonly Token[], intent: Intent): readonly stri
 /** Intents that are about one path, whatever stands before it. */
 const SIZED: ReadonlySet<Intent> = new Set(["folder-size", "count-files"]);
 
+/** Meanings of words for the present folder and what is in it: "in this project" names no folder. */
+const ALL_HERE: ReadonlySet<string> = new Set(["folder", "file", "project", "git", "machine"]);
+
 /** Whether a word stands where the name of a folder stands: "in src", "the docs folder", "pasta docs". */
 function isNamedPlace(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at];
   if (token === undefined || !/^[\w@.+-]+$/.test(token.written)) return false;
-  if (LEXICON.meanings(token.plain).some((meaning) => meaning === "folder" || meaning === "file")) return false;
+  if (LEXICON.meanings(token.plain).some((meaning) => ALL_HERE.has(meaning))) return false;
   const isFolder = (index: number) => FOLDER_NOUNS.has(tokens[index]?.plain ?? "");
   if ((isFolder(at + 1) && !isDescribing(token)) || isFolder(at - 1)) return true;
   const before = ARTICLES.has(tokens[at - 1]?.plain ?? "") ? at - 2 : at - 1;
