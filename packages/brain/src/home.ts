@@ -14,3 +14,4 @@ export type { NewToken, TokenRequest, TokenRow, TokensOptions } from "./auth/tok
 export { STORE_VERSION } from "./stores/sqlite/schema.ts";
 export type { StoredAgent } from "./catalog/agent.ts";
 export type { VerifiedCaller } from "./auth/caller.ts";
+export { makeFolder } from "./daemon/home-folder.ts";

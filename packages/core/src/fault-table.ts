@@ -10,7 +10,7 @@ export const TABLE = {
     409,
     6,
     "medium",
-    "It was changed by another request first.",
+    "It does not fit what is there now.",
     "Read it again, then repeat the request.",
   ],
   PAYLOAD_TOO_LARGE: ["refuse", 413, 2, "low", "The input is larger than its bound.", "Send less, or in parts."],

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, truncateSync } from "node:fs";
+import { chmodSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DAEMON_LIMITS, Fault } from "@vidro/core";
 import { claimDaemonFile, readDaemonFile, removeDaemonFile } from "./daemon-file.ts";
+import { makeFolder } from "./home-folder.ts";
 import { isBusy, isNoDatabase, storeFault } from "../stores/sqlite/fault.ts";
 
 /** The lock that makes a process the daemon of a home. */
@@ -38,7 +39,7 @@ export async function holdHome(home: string): Promise<DaemonPlace> {
 /** Takes the lock and gives its database; undefined when another process has it. */
 function lock(home: string, path: string): DatabaseSync | undefined {
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    makeFolder(home);
     const database = taken(path);
     // By its name, not by a descriptor: closing one would end the lock.
     chmodSync(path, 0o600);

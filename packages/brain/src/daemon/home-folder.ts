@@ -1,4 +1,6 @@
-import { chmod, mkdir, readdir, stat } from "node:fs/promises";
+import { mkdirSync, statSync } from "node:fs";
+import { chmod, readdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Fault } from "@vidro/core";
 
 const OPEN_TO_OTHERS = 0o077;
@@ -14,7 +16,7 @@ const HOME_ENTRIES = new Set(
  */
 export async function makeHome(home: string): Promise<void> {
   try {
-    await mkdir(home, { recursive: true, mode: 0o700 });
+    makeFolder(home);
     if (((await stat(home)).mode & OPEN_TO_OTHERS) === 0) return;
     // The daemon writes its lock and its log before it calls this.
     const names = (await readdir(home)).filter((name) => !name.startsWith("daemon."));
@@ -26,4 +28,23 @@ export async function makeHome(home: string): Promise<void> {
     "STORE_UNREADABLE",
     `${home} is open to other users and holds files that are not Vidro's: name another folder in VIDRO_HOME, or close it with chmod 700.`,
   );
+}
+
+/**
+ * Makes a folder and those above it. Node's own `recursive` never ends where the system says that a folder is not there
+ * although the one above it is, as below /proc.
+ */
+export function makeFolder(path: string): void {
+  if (isFolder(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    // Another process may have made it in between.
+    if (!isFolder(path)) throw cause;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

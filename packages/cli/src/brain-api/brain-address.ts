@@ -2,7 +2,10 @@ import { readFile } from "node:fs/promises";
 import type { DaemonFile } from "@vidro/brain/daemon-file";
 import { CLIENT_LIMITS, Fault } from "@vidro/core";
 import { stateFolder } from "@vidro/hands/config";
+import { say } from "../program/output.ts";
 import { commandConfig } from "../program/settings.ts";
+
+const { noticeMs: NOTICE_MS } = CLIENT_LIMITS;
 
 /** The flags that choose a brain. */
 export interface BrainFlags {
@@ -43,7 +46,12 @@ async function runningDaemon(): Promise<DaemonFile | undefined> {
   const { findDaemon } = await import("@vidro/brain/daemon-file");
   const daemon = await findDaemon(home);
   if (daemon === undefined) return undefined;
-  return (await silenceOf(daemon.url)) === undefined ? daemon : undefined;
+  const told = setTimeout(() => say(`The daemon, process ${daemon.pid}, does not answer yet; waiting.`), NOTICE_MS);
+  const silence = await silenceOf(daemon.url).finally(() => clearTimeout(told));
+  if (silence === undefined) return daemon;
+  // A process that was stopped or is busy keeps its port; commands work beside it, and say so.
+  say(`The daemon, process ${daemon.pid}, is there but does not answer, and is left out: vidro stop --now ends it.`);
+  return undefined;
 }
 
 /** Why a brain cannot be used; undefined when it answers. */

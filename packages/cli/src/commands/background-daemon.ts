@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { findDaemon } from "@vidro/brain/daemon-file";
 import type { DaemonFile } from "@vidro/brain/daemon-file";
@@ -32,7 +31,7 @@ export async function startInBackground(start: BackgroundStart): Promise<number>
     if (start.json !== true) say("Vidro is up already; vidro restart starts it again, with the flags that it has.");
     return tell(running, start.json === true);
   }
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  (await import("@vidro/brain/home")).makeFolder(home);
   const log = daemonLogFile(home);
   const from = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const self = [process.execPath, ...process.execArgv, process.argv[1] ?? ""];

@@ -133,3 +133,20 @@ test("the unit of the daemon has a user of its own, and systemd takes it as it i
   const checked = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" });
   if (checked.error === undefined) assert.doesNotMatch(checked.stderr, /Unknown|Failed to parse|invalid/i);
 });
+
+test("a daemon that does not answer is named, waited for, and left out in words", async () => {
+  await using stage = await Stage.set();
+  await using _ = stopping(stage);
+  const { pid } = await upInBackground(stage, "--port", "0");
+  process.kill(pid, "SIGSTOP");
+  const { code, stderr } = await stage.run("run", "what time is it?");
+  process.kill(pid, "SIGCONT");
+  assert.equal(code, 0, stderr);
+  const [waiting, leftOut, brain] = stderr.split("\n");
+  assert.equal(waiting, `The daemon, process ${pid}, does not answer yet; waiting.`);
+  assert.equal(
+    leftOut,
+    `The daemon, process ${pid}, is there but does not answer, and is left out: vidro stop --now ends it.`,
+  );
+  assert.equal(brain, "brain: inside this command");
+});

@@ -13,14 +13,20 @@ import { faultLine, sayFault, writeJson } from "./output.ts";
 export function sayFailure(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof CommanderError) return sayMisuse(thrown, argv);
   const fault = thrown instanceof Fault ? thrown : ownFault(thrown);
-  const next = nextStep(fault.code, argv);
+  const next = nextStep(fault, argv);
   if (wantsJson(argv)) writeJson({ ...faultLine(fault.report()), next });
   sayFault(fault.report(), next);
   return FAULTS[fault.code].exit;
 }
 
-/** What to do next; for something that was not found or exists already, the command that lists its kind. */
-function nextStep(code: FaultCode, [first = "", ...flags]: readonly string[]): string {
+/** The command at the end of a message, behind a colon: the step that fits this very situation. */
+const NAMED_STEP = /: (vidro [^\n]*?)\.?$/;
+
+/** What to do next: what the message names, else what fits the command, else what fits the code. */
+function nextStep({ code, message }: Fault, argv: readonly string[]): string {
+  const [first = "", ...flags] = argv;
+  const [, named] = NAMED_STEP.exec(message) ?? [];
+  if (named !== undefined) return named;
   const kind =
     first === "run" ? (NAMED_BY_RUN.find(([flag]) => flags.some((word) => flag.test(word)))?.[1] ?? first) : first;
   const isJoining = flags[0] === "join" || (flags[0] === "invite" && code === "CONFLICT");
@@ -28,7 +34,18 @@ function nextStep(code: FaultCode, [first = "", ...flags]: readonly string[]): s
   if (first === "policy" && (code === "NOT_FOUND" || code === "BAD_POLICY") && flags[0] !== "check")
     return "See the rules in force: vidro policy show";
   const isLookedUp = code === "NOT_FOUND" || (code === "CONFLICT" && kind === "agents");
-  return isLookedUp && LISTED.includes(kind) ? `Look it up: vidro ${kind} list` : FAULTS[code].next;
+  if (isLookedUp && LISTED.includes(kind)) return `Look it up: vidro ${kind} list`;
+  return nextOfPlace(code, message, argv) ?? FAULTS[code].next;
+}
+
+/** The next step for a file of settings, an address that was named, and a hand that is dialled. */
+function nextOfPlace(code: FaultCode, message: string, argv: readonly string[]): string | undefined {
+  if (code === "BAD_REQUEST" && message.includes("config.json")) return "Mend that file, or move it away.";
+  if (code === "BRAIN_UNREACHABLE" && message.startsWith("Nothing answers at"))
+    return "Check the address (--url, VIDRO_URL); on that machine: vidro up";
+  if (code === "HAND_UNAVAILABLE" && argv[0] === "tcp")
+    return "See whether a hand listens there: vidro hands serve --tcp <address>";
+  return undefined;
 }
 
 function sayMisuse(error: CommanderError, argv: readonly string[]): number {
