@@ -227,3 +227,20 @@ test("a custom tool that calls itself idempotent and says nothing of its effect 
   await executor.hears("task_completed");
   assert.ok(!executor.all("run_tool").some(({ tool_name }) => tool_name === "drop_table"));
 });
+
+test("a person at an executor says something while the task works: it is seen, and told with the next step", async (t) => {
+  const end = await startExecutorServer(t, shell("npm test"), text("As you say."));
+  await using executor = await ForeignExecutor.dial(end);
+  const ack = await executor.does(look).shake({ initial_prompt: "run the tests", known_tools: TOOLS });
+  const asked = await executor.hears("tool_call_request");
+  const words = { message_id: "m1", content: "skip the slow ones" };
+  executor.say("user_message", words);
+  executor.say("user_message", words);
+  executor.say("tool_approval", { tool_call_id: asked.payload["tool_call_id"] ?? "", approved: false });
+  await executor.hears("task_completed");
+  assert.match(lastTold(end), /skip the slow ones$/);
+  const said = executor.all("status_update").filter((update) => JSON.stringify(update).includes(words.content));
+  assert.equal(said.length, 1, "shown once");
+  const entries = await end.entries(textOrEmpty(ack, "run_id"));
+  assert.equal(kinds(entries).filter((kind) => kind === "remark.made").length, 1);
+});
