@@ -106,10 +106,13 @@ function wordsOf(text: string): readonly string[] {
 function searchEntries(database: DatabaseSync, { owner, text, limit }: KnowledgeQuery): readonly KnowledgeEntry[] {
   const words = wordsOf(text);
   if (words.length === 0) return [];
-  // A title says more than a tag, and a tag more than the text.
+  // A title says more than a tag, and a tag more than the text. Of many matches the newest are ranked.
   const statement = database.prepare(
-    `SELECT entry.* FROM entry_text JOIN entry ON entry.number = entry_text.rowid
-    WHERE entry_text MATCH ? AND entry.owner = ? ORDER BY bm25(entry_text, 4, 2, 1), entry.number DESC LIMIT ?`,
+    `SELECT entry.* FROM (
+      SELECT entry.number AS place, bm25(entry_text, 4, 2, 1) AS score
+      FROM entry_text JOIN entry ON entry.number = entry_text.rowid
+      WHERE entry_text MATCH ? AND entry.owner = ? ORDER BY entry_text.rowid DESC LIMIT ${KNOWLEDGE_LIMITS.ranked}
+    ) JOIN entry ON entry.number = place ORDER BY score, place DESC LIMIT ?`,
   );
   const all = statement.all(words.join(" "), owner, limit);
   return (all.length > 0 ? all : statement.all(words.join(" OR "), owner, limit)).map(readEntry);

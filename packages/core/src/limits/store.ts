@@ -48,6 +48,8 @@ export const KNOWLEDGE_LIMITS = {
   tags: 20,
   /** Words of a query that count. */
   queryWords: 16,
+  /** Matching entries of one search that are ranked, the newest first. */
+  ranked: 1000,
   /** Queries of one research. */
   queries: 8,
   /** Documents that a research gives at most, and unless another number is asked for. */
