@@ -4,6 +4,7 @@ import { WORKER_SOCKET } from "@vidro/core/wire/worker";
 import { factsByModel, modelPrice } from "./model-kinds.ts";
 import { textList, oneOf, anyText, wholeNumber, yesOrNo } from "./setting-kinds.ts";
 import type { SettingKind } from "./setting-kinds.ts";
+import { VENDOR_SETTINGS } from "./vendor-settings.ts";
 
 /** One thing that can be set. */
 export interface Setting {
@@ -270,6 +271,13 @@ export const SETTINGS = {
       'facts by the name of a model: `{"my-model": {"window": 32768, "answer": 4096, "prices": [{"input": 1, "output": 2}]}}`; also `tools`, `images`, `thinking`, `parallelCalls`, `refusesForcedTools`',
     otherwise: "what the server says and the catalogue has",
   },
+  vendor_packages: {
+    group: "Models",
+    kind: anyText,
+    variable: "VIDRO_VENDOR_PACKAGES",
+    about: "folder of the packages for Azure, Bedrock, Vertex and Mistral; installed there when one is first used",
+    otherwise: "`vendors` in the home",
+  },
   worker_socket: {
     group: "Models",
     kind: anyText,
@@ -285,13 +293,7 @@ export const SETTINGS = {
     about: "folder of the engine that `vidro worker` runs models with; installed there when it is missing",
     otherwise: "`engine` in the home",
   },
-  anthropic_api_key: vendorKey("ANTHROPIC_API_KEY", "Anthropic"),
-  anthropic_base_url: vendorAddress("ANTHROPIC_BASE_URL", "Anthropic"),
-  openai_api_key: vendorKey("OPENAI_API_KEY", "OpenAI"),
-  openai_base_url: vendorAddress("OPENAI_BASE_URL", "OpenAI"),
-  google_generative_ai_api_key: vendorKey("GOOGLE_GENERATIVE_AI_API_KEY", "Google"),
-  gemini_api_key: vendorKey("GEMINI_API_KEY", "Google"),
-  google_gemini_base_url: vendorAddress("GOOGLE_GEMINI_BASE_URL", "Google"),
+  ...VENDOR_SETTINGS,
   ollama_host: {
     group: "Models",
     kind: anyText,
@@ -315,25 +317,4 @@ export function isSettingKey(word: string): word is SettingKey {
 /** A setting as every setting can be looked at. */
 export function settingOf(key: SettingKey): Setting {
   return SETTINGS[key];
-}
-
-function vendorKey(variable: string, vendor: string) {
-  return {
-    group: "Models",
-    kind: anyText,
-    variable,
-    secret: true,
-    about: `key of ${vendor}`,
-    otherwise: "none is used",
-  } as const;
-}
-
-function vendorAddress(variable: string, vendor: string) {
-  return {
-    group: "Models",
-    kind: anyText,
-    variable,
-    about: `address of a server in the place of ${vendor}'s own`,
-    otherwise: "the vendor's own",
-  } as const;
 }
