@@ -10,6 +10,7 @@ for (const folder of ["", "scripts/", "scripts/bundler/", "packages/console/"])
   checkLockfile(`${ROOT}${folder}package-lock.json`);
 checkLockfile(`${ROOT}tests/package-lock.json`, ["esbuild"]);
 checkLockfile(`${ROOT}packages/worker/engine/package-lock.json`, ["node-llama-cpp"]);
+checkLockfile(`${ROOT}packages/brain/vendors/package-lock.json`);
 checkLockfile(`${ROOT}tests/clients/package-lock.json`, ["@scarf/scarf"]);
 for (const project of [ROOT, `${ROOT}packages/console`]) run(`${ROOT}node_modules/.bin/tsc`, ["--project", project]);
 run(bin("oxlint"), ["--type-aware", "--deny-warnings", "packages", "tests", "scripts", "bench"], {
