@@ -6,7 +6,7 @@ import { calls, fakeOpenAi, hang, hangAfter, text, thinking } from "../../../../
 import type { FakeOpenAi, FakeReply } from "../../../../tests/support/fake-openai.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { REQUEST, eventsOf, terminalOf } from "./model.contract.ts";
-import { openCompatible } from "./providers.ts";
+import { openCompatible } from "./open-model.ts";
 
 const KEY = "sk-test-5b1c";
 

@@ -7,7 +7,7 @@ import type { FakeOpenAi, FakeReply } from "../../../../tests/support/fake-opena
 import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
 import { REQUEST, eventsOf, terminalOf } from "./model.contract.ts";
-import { openCompatible } from "./providers.ts";
+import { openCompatible } from "./open-model.ts";
 
 async function link(t: TestContext, name: string, reply: FakeReply): Promise<{ model: Model; fake: FakeOpenAi }> {
   const fake = await fakeOpenAi(reply);

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Fault, MODEL_LIMITS, asFault } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import type { Model } from "@vidro/core";
@@ -11,8 +13,9 @@ import { callInFormat } from "./held-format.ts";
 import { modelFacts } from "./model-facts.ts";
 import { offlineModel } from "./offline.ts";
 import { FREE, priced } from "./price.ts";
-import { PROVIDERS, openCompatible } from "./providers.ts";
-import type { Access, Provider } from "./providers.ts";
+import { openCompatible } from "./open-model.ts";
+import { PROVIDERS } from "./providers.ts";
+import type { Access, Provider } from "./provider.ts";
 import { windowAt } from "./server-window.ts";
 import { unknownModel } from "./unknown-model.ts";
 
@@ -91,7 +94,7 @@ function byKey(config: Config): ChosenModel | undefined {
 }
 
 async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
-  for (const provider of PROVIDERS) {
+  for (const provider of PROVIDERS.filter(({ isNamedOnly }) => isNamedOnly !== true)) {
     const access = accessTo(provider, config);
     const first = access?.url === undefined ? undefined : await provider.local?.first(access.url);
     if (access === undefined || first === undefined) continue;
@@ -106,7 +109,9 @@ function offline(): ChosenModel {
 }
 
 async function usualModel(provider: Provider, { url = "" }: Access): Promise<string> {
-  const model = await provider.local?.first(url);
+  if (provider.local === undefined)
+    throw new Fault("MODEL_UNKNOWN", `Name a model of ${provider.name}: ${provider.name}/<model>.`);
+  const model = await provider.local.first(url);
   if (model !== undefined) return model;
   throw new Fault("MODEL_UNAVAILABLE", `${provider.name} shows no model at ${url}: start it there and give it one.`);
 }
@@ -123,7 +128,7 @@ function vendorModel(
     ...(access.key === undefined ? {} : { key: access.key }),
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
     // Another address may serve any model; those of the vendor itself all call tools.
-    ...(access.url === undefined ? { native: true } : {}),
+    ...(access.url === undefined && provider.isMixed !== true ? { native: true } : {}),
     ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
     ...patience(config),
     ...(facts.window === undefined ? {} : { window: facts.window }),
@@ -150,19 +155,29 @@ function compatibleModel(name: string, server: Server, config: Config): PlacedMo
 /** Access to a provider; undefined when its key is missing. */
 function accessTo(provider: Provider, config: Config): Access | undefined {
   const address = config.ofVariable(provider.address);
-  if (provider.local !== undefined) return { url: provider.local.url(address) };
+  const more = { packages: packagesFolder(config), details: detailsOf(provider, config) };
+  if (provider.local !== undefined) return { url: provider.local.url(address), ...more };
   // The general key belongs to the general base URL, where there is one.
   const general = config.get("model_url") === undefined ? ["VIDRO_MODEL_KEY"] : [];
   const key = [...provider.keys, ...general]
     .map((name) => config.ofVariable(name))
     .find((value) => value !== undefined);
   const url = address === undefined ? {} : { url: baseUrl(address, provider.path, provider.address) };
-  if (key !== undefined) return { key, ...url };
-  return address !== undefined && provider.keyless === true ? url : undefined;
+  if (key !== undefined) return { key, ...url, ...more };
+  return address !== undefined && provider.keyless === true ? { ...url, ...more } : undefined;
+}
+
+/** Folder of the packages of vendors. */
+function packagesFolder(config: Config): string {
+  return config.get("vendor_packages") ?? join(config.get("home") ?? tmpdir(), "vendors");
+}
+
+function detailsOf({ details = [] }: Provider, config: Config): Access["details"] {
+  return Object.fromEntries(details.map((variable) => [variable, config.ofVariable(variable)]));
 }
 
 /** A server given by its URL. */
-type Server = Access & { readonly url: string };
+type Server = Pick<Access, "key"> & { readonly url: string };
 
 function serverAt(config: Config): Server | undefined {
   const address = config.get("model_url");

@@ -9,7 +9,7 @@ import { modelFault, retryDelayOf } from "./fault.ts";
 import { aiSdkModel } from "../ai-sdk.ts";
 import type { AiSdkModelOptions } from "../ai-sdk.ts";
 import { eventsOf, terminalOf } from "../model.contract.ts";
-import { openCompatible } from "../providers.ts";
+import { openCompatible } from "../open-model.ts";
 
 const KEY = "sk-test-5b1c";
 

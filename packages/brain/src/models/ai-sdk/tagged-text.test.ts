@@ -5,7 +5,7 @@ import { callsAfter, fakeOpenAi, text } from "../../../../../tests/support/fake-
 import type { FakeReply } from "../../../../../tests/support/fake-openai.ts";
 import { aiSdkModel } from "../ai-sdk.ts";
 import { REQUEST } from "../model.contract.ts";
-import { openCompatible } from "../providers.ts";
+import { openCompatible } from "../open-model.ts";
 
 /* Thinking and calls that a model writes into its text; each text comes whole, by characters and in odd pieces. */
 

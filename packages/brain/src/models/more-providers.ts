@@ -1,0 +1,145 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { baseUrl, firstListed, isListening } from "./address.ts";
+import { MODEL_LIMITS } from "@vidro/core";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { openCompatible, openResponses } from "./open-model.ts";
+import type { Provider } from "./provider.ts";
+import { loadVendorPackage } from "./vendor-packages.ts";
+
+/* Vendors beside the first four: with a package of their own, or with OpenAI's wire at their own address. */
+
+/** Opens models of a vendor, as each package exports a function for it. */
+type CreateModels = (options: { readonly [name: string]: unknown }) => (model: string) => LanguageModelV4;
+
+/** A vendor's server with OpenAI's chat completions, whose models do not all call tools. */
+function compatibleVendor(name: string, url: string): Provider {
+  const variable = name.toUpperCase();
+  return {
+    name,
+    keys: [`${variable}_API_KEY`],
+    address: `${variable}_BASE_URL`,
+    path: "/v1",
+    isMixed: true,
+    open: (model, access) => openCompatible(model, { ...access, url: access.url ?? url }),
+  };
+}
+
+/** A server on this machine with OpenAI's chat completions; it is used only when it is named. */
+function localServer(name: string, usual: string): Provider {
+  const address = `${name.toUpperCase()}_HOST`;
+  return {
+    name,
+    keys: [],
+    address,
+    path: "/v1",
+    local: {
+      url: (host = usual) => baseUrl(host, "/v1", address),
+      first: async (url) =>
+        (await isListening(url, MODEL_LIMITS.reachMs)) ? firstListed(url, undefined).catch(() => undefined) : undefined,
+    },
+    isNamedOnly: true,
+    open: openCompatible,
+  };
+}
+
+const xai: Provider = {
+  ...compatibleVendor("xai", ""),
+  // Its chat completions lose the thinking; its Responses keep it.
+  isMixed: false,
+  providerOptions: { openai: { parallelToolCalls: false, store: false, forceReasoning: true } },
+  open: (model, access) => openResponses(model, { ...access, url: access.url ?? "https://api.x.ai/v1" }),
+};
+
+const mistral: Provider = {
+  name: "mistral",
+  keys: ["MISTRAL_API_KEY"],
+  address: "MISTRAL_BASE_URL",
+  path: "/v1",
+  providerOptions: { mistral: { parallelToolCalls: false } },
+  async open(model, { url, key, packages }) {
+    const { createMistral } = await loadVendorPackage<{ createMistral: CreateModels }>("@ai-sdk/mistral", packages);
+    return createMistral({ apiKey: key, fetch: boundedFetch, ...(url && { baseURL: url }) })(model);
+  },
+};
+
+const azure: Provider = {
+  name: "azure",
+  keys: ["AZURE_API_KEY"],
+  address: "AZURE_BASE_URL",
+  path: "/openai/v1",
+  details: ["AZURE_RESOURCE_NAME"],
+  providerOptions: {
+    openai: { parallelToolCalls: false, store: false },
+    azure: { parallelToolCalls: false, store: false },
+  },
+  async open(model, { url, key, packages, details }) {
+    const { createAzure } = await loadVendorPackage<{ createAzure: CreateModels }>("@ai-sdk/azure", packages);
+    const place = url === undefined ? { resourceName: details["AZURE_RESOURCE_NAME"] } : { baseURL: url };
+    return createAzure({ apiKey: key, fetch: boundedFetch, ...place })(model);
+  },
+};
+
+const bedrock: Provider = {
+  name: "bedrock",
+  keys: ["AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID"],
+  address: "BEDROCK_BASE_URL",
+  path: "",
+  isMixed: true,
+  details: [
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_REGION",
+  ],
+  async open(model, { url, packages, details }) {
+    const { createAmazonBedrock } = await loadVendorPackage<{ createAmazonBedrock: CreateModels }>(
+      "@ai-sdk/amazon-bedrock",
+      packages,
+    );
+    return createAmazonBedrock({
+      region: details["AWS_REGION"],
+      apiKey: details["AWS_BEARER_TOKEN_BEDROCK"],
+      accessKeyId: details["AWS_ACCESS_KEY_ID"],
+      secretAccessKey: details["AWS_SECRET_ACCESS_KEY"],
+      sessionToken: details["AWS_SESSION_TOKEN"],
+      fetch: boundedFetch,
+      ...(url && { baseURL: url }),
+    })(model);
+  },
+};
+
+const vertex: Provider = {
+  name: "vertex",
+  keys: ["GOOGLE_VERTEX_API_KEY", "GOOGLE_VERTEX_PROJECT"],
+  address: "GOOGLE_VERTEX_BASE_URL",
+  path: "/v1/publishers/google",
+  details: ["GOOGLE_VERTEX_API_KEY", "GOOGLE_VERTEX_PROJECT", "GOOGLE_VERTEX_LOCATION"],
+  async open(model, { url, packages, details }) {
+    const { createGoogleVertex } = await loadVendorPackage<{ createGoogleVertex: CreateModels }>(
+      "@ai-sdk/google-vertex",
+      packages,
+    );
+    return createGoogleVertex({
+      apiKey: details["GOOGLE_VERTEX_API_KEY"],
+      project: details["GOOGLE_VERTEX_PROJECT"],
+      location: details["GOOGLE_VERTEX_LOCATION"],
+      fetch: boundedFetch,
+      ...(url && { baseURL: url }),
+    })(model);
+  },
+};
+
+/** The rows. */
+export const MORE_PROVIDERS: readonly Provider[] = [
+  mistral,
+  azure,
+  bedrock,
+  vertex,
+  xai,
+  compatibleVendor("groq", "https://api.groq.com/openai/v1"),
+  compatibleVendor("openrouter", "https://openrouter.ai/api/v1"),
+  compatibleVendor("deepseek", "https://api.deepseek.com"),
+  localServer("lmstudio", "http://127.0.0.1:1234"),
+  localServer("vllm", "http://127.0.0.1:8000"),
+];
