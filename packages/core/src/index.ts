@@ -1,4 +1,5 @@
 export * from "./deferred.ts";
+export * from "./ed25519.ts";
 export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./file-identity.ts";

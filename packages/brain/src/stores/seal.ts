@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, hash, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
+import { ED25519_PKCS8_PREFIX } from "@vidro/core";
 import { secretFile } from "./secret-file.ts";
 
 /*
@@ -43,8 +44,7 @@ export interface StoreSeal {
 }
 
 const SEED_BYTES = 32;
-/** The bytes before the seed in a private Ed25519 key (RFC 8410). */
-const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+const PKCS8 = Buffer.from(ED25519_PKCS8_PREFIX, "hex");
 
 /** Reads the key from a file that only its owner can read; makes it when it is missing. */
 export async function sealKey(file: string): Promise<SealKey> {

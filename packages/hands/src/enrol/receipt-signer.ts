@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, randomBytes, sign } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { asFault, endFacts, endWords, Fault, receiptText } from "@vidro/core";
+import { asFault, ED25519_PKCS8_PREFIX, endFacts, endWords, Fault, receiptText } from "@vidro/core";
 import type { ActionEnd, Receipt } from "@vidro/core";
 
 /** Signs receipts with the key of a hand. */
@@ -13,8 +13,7 @@ export interface ReceiptSigner {
 }
 
 const SEED_BYTES = 32;
-/** PKCS#8 prefix before the seed of an Ed25519 private key (RFC 8410). */
-const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+const PKCS8 = Buffer.from(ED25519_PKCS8_PREFIX, "hex");
 
 /** Opens the key in a state folder, creating it if missing; throws LEDGER_UNWRITABLE if it cannot be used. */
 export function openReceiptSigner(state: string): ReceiptSigner {
