@@ -5,6 +5,7 @@ export * from "./ended-turns.ts";
 export * from "./history.ts";
 export * from "./order-end.ts";
 export * from "./heal.ts";
+export type * from "./phase.ts";
 export * from "./prompt.ts";
 export * from "./prose.ts";
 export * from "./question-id.ts";

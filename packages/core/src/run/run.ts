@@ -6,7 +6,6 @@ import type {
   QuestionAsked,
   RemarkMade,
   RunStarted,
-  TerminalEvent,
   Turn,
   Usage,
 } from "../event.ts";
@@ -14,10 +13,9 @@ import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import { RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
-import type { Json } from "../json.ts";
 import { UNASKED_ANSWER } from "../text/answer-words.ts";
 import { outcomeText } from "../tool.ts";
-import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
+import type { Action, ToolSpec } from "../tool.ts";
 import { refusalFault, wordsForModel } from "./answer-effect.ts";
 import { roomAfterOverflow, roomAfterReply, roomAtStart } from "./context-room.ts";
 import type { ContextRoom } from "./context-room.ts";
@@ -25,40 +23,9 @@ import { TOOLS_IN_TEXT } from "./heal.ts";
 import { answersOfOtherCalls } from "./other-calls.ts";
 import { tellRemarks } from "./remark.ts";
 import { squeezeHistory } from "./history.ts";
+import type { Phase } from "./phase.ts";
 import { compactTurns, dropSignatures, NO_TURNS, pushTurn, unsigned } from "./turns.ts";
 import type { Turns } from "./turns.ts";
-
-/** The phase of a run. In each phase decide() names exactly one next step. */
-export type Phase =
-  | { readonly name: "ready" }
-  | { readonly name: "calling-model" }
-  | { readonly name: "model-failed"; readonly fault: FaultReport }
-  | { readonly name: "backing-off"; readonly until: number }
-  | { readonly name: "question-drafted"; readonly text: string; readonly options: readonly string[] }
-  | { readonly name: "tool-proposed"; readonly tool: ToolSpec }
-  | { readonly name: "action-proposed"; readonly action: Action }
-  | {
-      readonly name: "judged";
-      readonly action: Action;
-      readonly verdict: Verdict;
-      readonly plan: Plan;
-      readonly hash: string;
-      readonly policy: string;
-    }
-  | {
-      readonly name: "asking";
-      readonly question: QuestionAsked;
-      readonly action?: Action;
-      /** The phase that the question interrupted; the run returns to it after a yes. */
-      readonly interrupted?: Phase;
-    }
-  | { readonly name: "approved"; readonly action: Action; readonly approved?: string }
-  | { readonly name: "refused"; readonly action: Action; readonly fault: FaultReport }
-  | { readonly name: "acting"; readonly action: Action; readonly approved?: string }
-  | { readonly name: "outcome-unknown"; readonly action: Action; readonly fault: FaultReport }
-  | { readonly name: "answered"; readonly answer: Json; readonly unmet?: true }
-  | { readonly name: "failing"; readonly fault: FaultReport }
-  | { readonly name: "ended"; readonly end: TerminalEvent };
 
 /** What a run has used of its budget. */
 interface UsedBudget {
