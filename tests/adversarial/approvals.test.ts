@@ -180,6 +180,10 @@ test("an approval is used once: the same action again is asked again, whatever t
   assert.deepEqual(await runWith(t, ["yes", "no"]), { marks: "ran\n", asked: 2, faults: ["APPROVAL_DENIED"] });
 });
 
+test("a yes for this run covers the same plan again, and the start of it names the question", async (t) => {
+  assert.deepEqual(await runWith(t, ["yes, for this run"]), { marks: "ran\nran\n", asked: 1, faults: [] });
+});
+
 test("a no that speaks of a yes approves nothing", async (t) => {
   const { marks, faults } = await runWith(t, ["no, not yes", "No: yes, but tell me first what it does"]);
   assert.equal(marks, "");

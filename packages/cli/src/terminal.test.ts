@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -60,7 +60,7 @@ test("each key at an approval is answered: ? shows the keys, Enter and s are tol
   await using model = await scriptedModel(`${plan("make it")}\n${shellLine("touch one")}`, doneLine("well"));
   await using stage = await stageWith(model);
   const terminal = stage.terminal("make a file");
-  await terminal.sees("y yes   n no   w no, and say why   ? the keys");
+  await terminal.sees("y yes   r yes for this run   n no   w no, and say why   ? the keys");
   terminal.type("\r");
   await terminal.sees("Enter: that is no answer");
   await terminal.sees("? the keys");
@@ -73,6 +73,16 @@ test("each key at an approval is answered: ? shows the keys, Enter and s are tol
   await terminal.sees("⊘ touch one: A person said no.");
   await terminal.sees("⊘ make it");
   assert.equal(await terminal.ends(), 5);
+});
+
+test("a yes for this run is asked once for the same command", async () => {
+  await using model = await scriptedModel(shellLine("echo x >> made"), shellLine("echo x >> made"), doneLine("twice"));
+  await using stage = await stageWith(model);
+  const terminal = stage.terminal("run", "write twice");
+  await terminal.sees("r yes for this run");
+  terminal.type("r");
+  assert.equal(await terminal.ends(), 0);
+  assert.equal(readFileSync(join(stage.workspace, "made"), "utf8"), "x\nx\n");
 });
 
 test("what would be written to a file is shown with everything that cannot be seen in it", async () => {

@@ -310,6 +310,8 @@ export interface ActionStarted {
   readonly type: "action.started";
   readonly action: Action;
   readonly hand: string;
+  /** Id of the earlier question whose answer approved this plan for the rest of the run. */
+  readonly approval?: string;
 }
 
 /** The action ended; this is its only outcome. */

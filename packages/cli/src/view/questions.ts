@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { oneLine, readAnswer, UNASKED_ANSWER } from "@vidro/core/text";
+import { oneLine, readAnswer, RUN_WIDE_YES, UNASKED_ANSWER } from "@vidro/core/text";
 import type { QuestionAsked } from "@vidro/core";
 import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
 import { paint } from "./symbols.ts";
@@ -54,9 +54,17 @@ export const personAnswerer: Answerer = {
 
 /** The keys of an approval in each language; `y` is a yes in all of them. */
 const KEYS = {
-  en: { yes: ["y", "yes"], no: "no", why: "no, and say why", ask: "why not, or what instead?", help: "the keys" },
+  en: {
+    yes: ["y", "yes"],
+    run: "yes for this run",
+    no: "no",
+    why: "no, and say why",
+    ask: "why not, or what instead?",
+    help: "the keys",
+  },
   pt: {
     yes: ["s", "sim"],
+    run: "sim nesta execução",
     no: "não",
     why: "não, e dizer por quê",
     ask: "por que não, ou o que em vez disso?",
@@ -64,6 +72,7 @@ const KEYS = {
   },
   es: {
     yes: ["s", "sí"],
+    run: "sí en esta ejecución",
     no: "no",
     why: "no, y decir por qué",
     ask: "¿por qué no, o qué en su lugar?",
@@ -75,9 +84,11 @@ const ESCAPE = "\u001b";
 
 async function approval(question: QuestionAsked, signal: AbortSignal): Promise<string> {
   const { language = "en" } = question;
-  const { yes, no, why, ask, help } = KEYS[language];
+  const { yes, run, no, why, ask, help } = KEYS[language];
+  const canCoverRun = question.options.includes(RUN_WIDE_YES);
   const shown = [
     [yes[0], yes[1]],
+    ...(canCoverRun ? ([["r", run]] as const) : []),
     ["n", no],
     ["w", why],
     ["?", help],
@@ -87,6 +98,7 @@ async function approval(question: QuestionAsked, signal: AbortSignal): Promise<s
     const struck = (await readKey(prompt, signal)).trim();
     const key = struck.toLowerCase();
     if (key === "w") return refusal(await readWords(`  ${ask} `, signal));
+    if (key === "r" && canCoverRun) return RUN_WIDE_YES;
     if (struck === ESCAPE) return "no";
     // An s is short for sim and sí; in English it might as well mean skip or stop.
     const answer = key === "s" && language === "en" ? undefined : readAnswer(question, struck);

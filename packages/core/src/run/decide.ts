@@ -1,3 +1,4 @@
+import { RUN_WIDE_YES } from "../text/answer-words.ts";
 import { approvalWords } from "../text/approval-words.ts";
 import type { Event, Question, QuestionAsked } from "../event.ts";
 import { FAULTS } from "../fault.ts";
@@ -8,6 +9,7 @@ import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
 import { compactConversation } from "./prompt.ts";
 import { questionId } from "./question-id.ts";
+import { handOf } from "./run-approvals.ts";
 import { REDACTED } from "../redact/scan.ts";
 import { FIRST_GENERATION, workedMs } from "./run.ts";
 import type { RunState } from "./run.ts";
@@ -74,7 +76,7 @@ export function decide(state: RunState, moment: Moment): Decision {
         ? { do: "wait", until: phase.question.expiresAt, question: phase.question }
         : record({ type: "question.answered", id: phase.question.id, answer: "" });
     case "approved":
-      return record({ type: "action.started", action: phase.action, hand: state.started.hand });
+      return startAction(state, phase);
     case "refused":
       return record({ type: "action.failed", action: phase.action.id, fault: phase.fault });
     case "acting":
@@ -159,7 +161,7 @@ function decideOnVerdict(
   const { action, verdict } = phase;
   switch (verdict.decision) {
     case "allow":
-      return record({ type: "action.started", action, hand: state.started.hand });
+      return startAction(state, phase);
     case "deny":
       return record({
         type: "action.failed",
@@ -170,24 +172,38 @@ function decideOnVerdict(
       return record(
         questionFrom(state, moment, {
           about: approvalOf(state, phase),
-          text: approvalWords({ ...phase, hand: handOf(state, action) }, state.started.language),
-          options: ["yes", "no"],
+          text: approvalWords({ ...phase, hand: handOf(state.started.hand, action) }, state.started.language),
+          options: APPROVAL_OPTIONS,
         }),
       );
   }
+}
+
+/** The answers to the question about a plan. */
+const APPROVAL_OPTIONS: readonly string[] = ["yes", "no", RUN_WIDE_YES];
+
+function startAction(
+  state: RunState,
+  { action, approval }: { readonly action: Action; readonly approval?: string },
+): Decision {
+  const { hand } = state.started;
+  return record({ type: "action.started", action, hand, ...(approval === undefined ? {} : { approval }) });
 }
 
 /** What a yes approves: the hash of the plan, and the whole plan so that every wire can show it. */
 function approvalOf(state: RunState, judged: Extract<RunState["phase"], { name: "judged" }>): Question {
   const { action, verdict, plan, hash, policy } = judged;
   const { class: harm, rule } = verdict;
-  return { kind: "approval", action: action.id, hash, policy, plan, hand: handOf(state, action), class: harm, rule };
-}
-
-/** The hand of an action; a run on several hands names it in each action's input. */
-function handOf({ started: { hand } }: RunState, { input }: Action): string {
-  const named = input["hand"];
-  return hand.includes(",") && typeof named === "string" ? named : hand;
+  return {
+    kind: "approval",
+    action: action.id,
+    hash,
+    policy,
+    plan,
+    hand: handOf(state.started.hand, action),
+    class: harm,
+    rule,
+  };
 }
 
 function questionFrom(

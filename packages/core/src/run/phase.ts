@@ -27,7 +27,7 @@ export type Phase =
       /** The phase that the question interrupted; the run returns to it after a yes. */
       readonly interrupted?: Phase;
     }
-  | { readonly name: "approved"; readonly action: Action; readonly approved?: string }
+  | { readonly name: "approved"; readonly action: Action; readonly approved?: string; readonly approval?: string }
   | { readonly name: "refused"; readonly action: Action; readonly fault: FaultReport }
   | { readonly name: "acting"; readonly action: Action; readonly approved?: string }
   | { readonly name: "outcome-unknown"; readonly action: Action; readonly fault: FaultReport }

@@ -2,6 +2,7 @@ import type {
   Entry,
   Event,
   HealTried,
+  PolicyJudged,
   QuestionAnswered,
   QuestionAsked,
   RemarkMade,
@@ -13,7 +14,7 @@ import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import { RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
-import { UNASKED_ANSWER } from "../text/answer-words.ts";
+import { isApproval, UNASKED_ANSWER } from "../text/answer-words.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, ToolSpec } from "../tool.ts";
 import { refusalFault, wordsForModel } from "./answer-effect.ts";
@@ -24,6 +25,8 @@ import { answersOfOtherCalls } from "./other-calls.ts";
 import { tellRemarks } from "./remark.ts";
 import { squeezeHistory } from "./history.ts";
 import type { Phase } from "./phase.ts";
+import { findRunApproval, handOf, withAnswer } from "./run-approvals.ts";
+import type { RunApprovals } from "./run-approvals.ts";
 import { compactTurns, dropSignatures, NO_TURNS, pushTurn, unsigned } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
@@ -54,6 +57,8 @@ export interface RunState {
   /** How long the conversation may be, and what the model's server made known about it. */
   readonly context: ContextRoom;
   readonly plan: readonly string[];
+  /** Plans that a person approved for the rest of the run. */
+  readonly approvals: RunApprovals;
   /** Calls of the model in this step. */
   readonly attempt: number;
   /** The open call of a control tool that the model expects an answer to. */
@@ -122,6 +127,7 @@ function initialState(started: RunStarted, at: number): RunState {
     digest: "",
     context: roomAtStart(started),
     plan: [],
+    approvals: {},
     attempt: 0,
     control: undefined,
     native: false,
@@ -171,11 +177,8 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
       return afterQuestion(state, event);
     case "question.answered":
       return afterAnswer(state, event);
-    case "policy.judged": {
-      const action = actionOf(state, event.action);
-      const { verdict, plan, hash, policy, ledger } = event;
-      return { phase: { name: "judged", action, verdict, plan, hash, policy }, ledger };
-    }
+    case "policy.judged":
+      return { phase: phaseAfterVerdict(state, event), ledger: event.ledger };
     case "action.started": {
       const approved = state.phase.name === "approved" ? state.phase.approved : undefined;
       return {
@@ -280,6 +283,14 @@ function repairOf({ context, turns, history }: RunState, { healing, metadata: { 
   }
 }
 
+function phaseAfterVerdict(state: RunState, { action: id, verdict, plan, hash, policy }: PolicyJudged): Phase {
+  const action = actionOf(state, id);
+  const approval = findRunApproval(state.approvals, { plan, hash, hand: handOf(state.started.hand, action) });
+  return verdict.decision === "ask" && approval !== undefined
+    ? { name: "approved", action, approved: hash, approval }
+    : { name: "judged", action, verdict, plan, hash, policy };
+}
+
 function afterQuestion({ phase }: RunState, question: QuestionAsked): StateChange {
   const asking = { name: "asking", question, ...openAction(phase) } as const;
   if (question.about.kind !== "restored") return { phase: asking };
@@ -315,7 +326,11 @@ function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
     }
     case "approval": {
       if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An approval was asked for no action.");
-      if (yes) return { phase: { name: "approved", action, approved: question.about.hash } };
+      if (isApproval(question, event.answer))
+        return {
+          phase: { name: "approved", action, approved: question.about.hash },
+          approvals: withAnswer(state.approvals, question, event.answer),
+        };
       return { phase: { name: "refused", action, fault: refusalFault(event) } };
     }
     case "unknown": {

@@ -1,14 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readAnswer } from "./answer-words.ts";
+import { isApproval, readAnswer } from "./answer-words.ts";
 
-const approval = { about: { kind: "approval", action: "a", hash: "h", policy: "p" }, options: ["yes", "no"] } as const;
+const approval = {
+  about: { kind: "approval", action: "a", hash: "h", policy: "p" },
+  options: ["yes", "no", "yes for this run"],
+} as const;
 const unknown = { about: { kind: "unknown", action: "a" }, options: ["continue", "stop"] } as const;
 
 test("yes and no are what people say for them, in three languages and however they are written", () => {
   for (const yes of ["yes", "YES", " y ", "Yes.", "ok", "sim", "Sim!", "sí", "si\u0301", "¡Sí!", "Claro"])
     assert.equal(readAnswer(approval, yes), "yes", yes);
   for (const no of ["no", "NO", "n", "não", "Nao.", "¡No!", "nope"]) assert.equal(readAnswer(approval, no), "no", no);
+});
+
+test("a yes for the whole run is told apart from a yes, and only where it is an option", () => {
+  const forms = [
+    "yes for this run",
+    "Yes, for this run.",
+    "y for the run",
+    "sim, nesta execução",
+    "sí, en esta ejecución",
+  ];
+  for (const words of forms) {
+    assert.equal(readAnswer(approval, words), "yes for this run", words);
+    assert.equal(readAnswer({ ...approval, options: ["yes", "no"] }, words), undefined, words);
+  }
+  assert.equal(isApproval(approval, "yes for this run"), true);
 });
 
 test("a no may say why, and keeps its words", () => {

@@ -17,9 +17,15 @@ const EDGES = /^[\s"'`.,!¡()*_]+|[\s"'`.,!()*_]+$/g;
 /** The answer of a client that has no person to ask: it approves nothing, and is no person's no. */
 export const UNASKED_ANSWER = "no: no person could be asked";
 
+/** The answer that approves a plan, and the same plan again in the same run. */
+export const RUN_WIDE_YES = "yes for this run";
+
+/** What people write for it, in English, Portuguese and Spanish, without accents and commas. */
+const RUN_WIDE = /^(?:yes|y|sim|si) (?:for|in|para|em|en|nesta) ?(?:this|the|esta|a|la)? ?(?:run|execucao|ejecucion)$/;
+
 /** Whether an answer approves an effect: a plan, or a proposed tool. */
 export function isApproval({ about, options }: Pick<QuestionAsked, "about" | "options">, answer: string): boolean {
-  return (about.kind === "approval" || about.kind === "tool") && answer === options[0];
+  return (about.kind === "approval" || about.kind === "tool") && (answer === options[0] || answer === RUN_WIDE_YES);
 }
 
 /**
@@ -35,6 +41,7 @@ export function readAnswer(
   const [on, off] = options;
   const option = options.find((each) => each.toLowerCase() === said);
   if (option !== undefined) return option;
+  if (options.includes(RUN_WIDE_YES) && RUN_WIDE.test(said.replaceAll(",", ""))) return RUN_WIDE_YES;
   if (YES.has(said)) return on;
   if (NO.has(said)) return off;
   return NO_BECAUSE.test(said) ? words.trim() : undefined;
