@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@vidro/core";
 import type { OpenedSession, Sessions } from "../auth/sessions.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import type { ConsoleFiles } from "../http/console-file.ts";
-import { sessionCookie, sessionHeader, sessionIn } from "../http/session-cookie.ts";
+import { sessionCookie, sessionHeader } from "../http/session-cookie.ts";
 import type { Reply, RouteCall, Surface } from "../http/route.ts";
 import { plainFault } from "./ops.ts";
 import { pageRoutes } from "./console/pages.ts";
@@ -57,7 +57,7 @@ export function consoleSurface(deps: ConsoleDependencies): Surface {
         ...session,
         method: "DELETE",
         summary: "End the session",
-        scope: undefined,
+        scope: "runs",
         answer: {},
         handle: (call) => endSession(deps, call),
       },
@@ -87,7 +87,7 @@ function lifeOf({ expiresAt }: OpenedSession): number {
 }
 
 async function endSession({ sessions }: ConsoleDependencies, { headers }: RouteCall): Promise<Reply> {
-  const secret = sessionIn({ headers, method: "DELETE" }) ?? sessionCookie(headers);
+  const secret = sessionCookie(headers);
   if (secret !== undefined) await sessions.end(secret);
   return withCookie(sessionHeader(headers, "", 0), { ok: true });
 }
