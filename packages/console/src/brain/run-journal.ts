@@ -61,9 +61,13 @@ export class RunJournal {
     while (!signal.aborted) {
       try {
         const after = this.#entries.length;
+        let begunAt = performance.now();
         for await (const item of vidro.attach(this.#view.id).follow({ after, signal })) {
           if ("entry" in item) this.#add(item.entry);
           else this.#show(item.live);
+          if (performance.now() - begunAt < CONSOLE_LIMITS.foldMs) continue;
+          await shownFrame();
+          begunAt = performance.now();
         }
         return;
       } catch (thrown) {
@@ -105,6 +109,11 @@ export class RunJournal {
       for (const listener of this.#listeners) listener();
     });
   }
+}
+
+/** Lets the browser draw, and take clicks, between two parts of a long journal. */
+function shownFrame(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
 }
 
 /** A run and all that happens in it, as long as the page shows it. */

@@ -1,4 +1,4 @@
-import { memo, useLayoutEffect, useReducer, useRef, useState } from "react";
+import { memo, useLayoutEffect, useMemo, useReducer, useRef, useState } from "react";
 import type { ReactNode } from "react";
 
 /* A list that draws only what is on the screen. Heights are guessed until an item was drawn, and measured then. */
@@ -19,10 +19,15 @@ export function VirtualList<Item>(props: {
   const { items, guessPx, keyOf, draw, label, target } = props;
   const list = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<string, number>()).current;
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const [watch] = useState(() => rowWatcher(heights, redraw));
+  const [, redraw] = useReducer(countUp, 0);
+  const [version, measured] = useReducer(countUp, 0);
+  const [watch] = useState(() => rowWatcher(heights, measured));
   useScroll(redraw);
-  const tops = topsOf(items, guessPx, (item) => heights.get(keyOf(item)));
+  const tops = useMemo(
+    () => topsOf(items, guessPx, (item) => heights.get(keyOf(item))),
+    // The list of a journal grows in place.
+    [items, items.length, guessPx, keyOf, version],
+  );
   const place = list.current?.getBoundingClientRect().top ?? 0;
   const page = Math.floor(-place / PAGE_PX) * PAGE_PX;
   const first = Math.max(0, indexAt(tops, page - MARGIN_PX));
@@ -46,6 +51,10 @@ export function VirtualList<Item>(props: {
       ))}
     </div>
   );
+}
+
+function countUp(count: number): number {
+  return count + 1;
 }
 
 const Row = memo(function Row(props: {

@@ -88,6 +88,8 @@ export const CONSOLE_LIMITS = {
   telemetryS: 300,
   /** Interval at which a brain that is away is looked for. */
   lookMs: 500,
+  /** Longest time that entries of a journal are folded before the page is drawn again. */
+  foldMs: 6,
   /** Runs in a list. */
   runs: 500,
   /** Runs that are searched for open questions. */
