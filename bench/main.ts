@@ -5,6 +5,7 @@ import manifest from "./package.json" with { type: "json" };
 import { sectionOf } from "./contest/report.ts";
 import type { Figure } from "./contest/report.ts";
 import { chat } from "./chat.ts";
+import { consolePage } from "./console.ts";
 import { cpu } from "./cpu.ts";
 import { delivery } from "./delivery.ts";
 import { durableLoop } from "./durable-loop.ts";
@@ -38,6 +39,7 @@ const FIGURES: readonly Figure[] = [
   heldCommand,
   fleet,
   reconnect,
+  consolePage,
   worker,
 ];
 

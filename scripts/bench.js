@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { installPeers, NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 
 setUp();
-installPeers("bench");
+for (const folder of ["bench", "tests"]) installPeers(folder);
 run(NODE, [`${ROOT}scripts/bundler/main.js`]);
 if (!existsSync("/usr/lib/postgresql")) installPostgres();
 mkdirSync(`${ROOT}docs/reference`, { recursive: true });

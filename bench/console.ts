@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Event } from "@vidro/core";
+import { openBrowser } from "../tests/support/console-browser.ts";
+import { seedStore } from "../tests/support/seed-store.ts";
+import { atMost } from "./contest/report.ts";
+import type { Figure } from "./contest/report.ts";
+import { vidroUp } from "./contest/server.ts";
+import type { Server } from "./contest/server.ts";
+import { figure, spreadOf } from "./contest/spread.ts";
+
+type Browser = Awaited<ReturnType<typeof openBrowser>>;
+type Page = Awaited<ReturnType<Browser["newPage"]>>;
+
+const ROUNDS = 5;
+const STEPS = 2000;
+const RUN = "run_00000000-0000-7000-8000-000000000001";
+const FRAMES = 180;
+
+/** One opening of the run's page. */
+interface Opening {
+  /** From the navigation until the first items are painted. */
+  readonly paintMs: number;
+  /** Until the page has the whole journal. */
+  readonly wholeMs: number;
+  /** The frame that 95 of 100 are shorter than, while the journal comes in and the page scrolls. */
+  readonly frameMs: number;
+  /** The same on an empty page of the same browser. */
+  readonly emptyMs: number;
+}
+
+/** How soon the console shows a long run, and whether it stays smooth. */
+export const consolePage: Figure = {
+  name: "console",
+  title: "Console",
+  method: `A run of ${(STEPS * 5).toLocaleString("en")} events is opened in Chromium without a screen or a graphics processor: from the navigation to the first paint of its conversation and to its last entry, and the 95th percentile of ${FRAMES} frames while the page scrolls through it, beside an empty page of the same browser.`,
+  async measure() {
+    const home = mkdtempSync(join(tmpdir(), "vidro-bench-"));
+    await seedStore(join(home, ".local/state/vidro"), [
+      { id: RUN, thread: "bench", task: "a long run", events: longRun() },
+    ]);
+    const server = await vidroUp(home);
+    const browser = await openBrowser();
+    try {
+      const openings: Opening[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) openings.push(await measured(browser, server));
+      const spread = (name: keyof Opening) => spreadOf(openings.map((opening) => opening[name]));
+      const row = (what: string, name: keyof Opening): readonly string[] => [what, figure(spread(name).median)];
+      return {
+        tables: [
+          [
+            ["", "ms"],
+            row("first paint", "paintMs"),
+            row("whole journal", "wholeMs"),
+            row("frame, p95, scrolling", "frameMs"),
+            row("frame, p95, empty page", "emptyMs"),
+          ],
+        ],
+        goals: [atMost("first paint, ms", 1000, spread("paintMs")), atMost("frame p95, ms", 16.8, spread("frameMs"))],
+      };
+    } finally {
+      await browser.close();
+      await server.end();
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+};
+
+async function measured(browser: Browser, { url, token }: Server): Promise<Opening> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await page.goto("about:blank");
+  const emptyMs = await framesOf(page);
+  await page.goto(`${url}/docs`);
+  const body = JSON.stringify({ token });
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+  await page.evaluate(`fetch("/console/session", ${JSON.stringify(init)})`);
+  await page.goto(`${url}/runs/${RUN}`, { waitUntil: "commit" });
+  await page.waitForSelector(".said.me");
+  const paintMs = await page.evaluate<number>(
+    "new Promise((done) => requestAnimationFrame(() => done(performance.now())))",
+  );
+  await page.waitForSelector(".state.ok");
+  const wholeMs = await page.evaluate<number>("performance.now()");
+  const frameMs = await framesOf(page);
+  await page.close();
+  return { paintMs, wholeMs, frameMs, emptyMs };
+}
+
+/** The 95th percentile of the frames of a page that scrolls. */
+async function framesOf(page: Page): Promise<number> {
+  return page.evaluate<number>(`new Promise((done) => {
+    const times = [];
+    const step = (now) => {
+      times.push(now);
+      scrollBy(0, 60);
+      if (times.length <= ${FRAMES}) return requestAnimationFrame(step);
+      const spans = times.slice(1).map((time, index) => time - times[index]).sort((a, b) => a - b);
+      done(spans[Math.floor(spans.length * 0.95)]);
+    };
+    requestAnimationFrame(step);
+  })`);
+}
+
+/** The events of a run of many steps, each with one command. */
+function longRun(): readonly Event[] {
+  return Array.from({ length: STEPS }, (_, index): readonly Event[] => {
+    const id = `act_${index}`;
+    const action = { id, tool: "command", input: { command: "echo", args: [String(index)] }, callId: id };
+    const output = { text: `${index}\n`, bytes: 5, truncated: false, sha256: "" };
+    const plan = { kind: "facts", facts: "none" } as const;
+    const verdict = { decision: "allow", rule: "bench", class: "read", reason: "" } as const;
+    return [
+      { type: "model.called", step: index + 1, attempt: 1 },
+      { type: "model.replied", model: "none", text: "", usage: { inputTokens: 1, outputTokens: 1 }, action },
+      { type: "policy.judged", action: id, plan, hash: "", policy: "", verdict },
+      { type: "action.started", action, hand: "local" },
+      {
+        type: "action.finished",
+        action: id,
+        outcome: {
+          kind: "process",
+          exitCode: 0,
+          signal: null,
+          timedOut: false,
+          durationMs: 1,
+          stdout: output,
+          stderr: { ...output, text: "", bytes: 0 },
+        },
+      },
+    ];
+  }).flat();
+}
