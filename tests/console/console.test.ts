@@ -69,7 +69,7 @@ test("a run is started, watched and approved on a screen of 390 pixels, and its 
   await page.getByText("Nothing waits for you.").waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   await shown.open(`/runs/${run}`);
-  await page.getByText("done", { exact: true }).first().waitFor();
+  await page.locator(".chips .state.ok").getByText("done").waitFor();
   assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), "one\n");
   const marks = await page
     .getByRole("list", { name: "Plan" })
@@ -152,7 +152,7 @@ test("a run is watched while the brain is killed and started again: a banner, an
   daemon = await up(stage, daemon.port);
   await page.getByText("Reconnecting to the brain…").waitFor({ state: "detached" });
   await page.keyboard.press("y");
-  await page.getByText("done", { exact: true }).first().waitFor();
+  await page.locator(".chips .state.ok").getByText("done").waitFor();
   assert.equal(await page.evaluate("window.isSame"), true, "the page was not loaded again");
   await page.getByRole("link", { name: "Journal" }).click();
   const rows = await page.locator(".entry-head .seq").allTextContents();
