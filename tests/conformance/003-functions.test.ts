@@ -39,6 +39,21 @@ async function thread(brain: FrontEndServer): Promise<string> {
 const complete = (brain: FrontEndServer, messages: Messages, model = "bunny"): Promise<OpenAI.ChatCompletion> =>
   brain.client.chat.completions.create({ model, messages, tools: TOOLS });
 
+test("a function's strict goes to the model's server as it was given", async (t) => {
+  const brain = await startFrontEndServer(t, text("It means glass."));
+  const strict = { ...SEARCH_WEB, strict: true };
+  const messages = [user("what does vidro mean?")];
+  await brain.client.chat.completions.create({
+    model: "bunny",
+    messages,
+    tools: [{ type: "function", function: strict }],
+  });
+  assert.deepEqual(
+    (await offered(brain, 0)).find(({ name }) => name === "search_web"),
+    strict,
+  );
+});
+
 suite("the present form", () => {
   test("003-11 003-16 a function of the caller is offered as it was given, comes back as a call, and its result goes on with the same run", async (t) => {
     const brain = await startFrontEndServer(t, search, text("It means glass."));

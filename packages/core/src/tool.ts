@@ -25,6 +25,8 @@ export interface ToolSpec {
   readonly own?: true;
   /** The client that started the run carries it out; no hand has it. */
   readonly caller?: true;
+  /** Whether that client wants the model's server to hold each input to the schema; the server's own choice when absent. */
+  readonly strict?: boolean;
   /** How that client names it, where that is not the plain function `name`. */
   readonly called?: CallerName;
   /** An approved proposal of the model: the argv that runs when the tool is used, `{name}` standing for an input. */

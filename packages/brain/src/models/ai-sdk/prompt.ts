@@ -150,6 +150,7 @@ function contentOf(part: ReplyPart, input: JsonObject): ReplyContent {
   return { type: part.kind === "text" ? "text" : "reasoning", text: part.text, ...data };
 }
 
-function toolOf({ name, description, parameters }: ToolSpec): LanguageModelV4FunctionTool {
-  return { type: "function", name, description, inputSchema: parameters };
+function toolOf({ name, description, parameters, strict }: ToolSpec): LanguageModelV4FunctionTool {
+  const held = strict === undefined ? {} : { strict };
+  return { type: "function", name, description, inputSchema: parameters, ...held };
 }

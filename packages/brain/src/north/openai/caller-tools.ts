@@ -9,6 +9,8 @@ export interface OfferedTool extends CallerName {
   readonly description?: string | null;
   /** JSON Schema of its input; absent for a tool that takes text. */
   readonly parameters?: JsonObject | null;
+  /** The model's server is to hold each input to the schema. */
+  readonly strict?: boolean | null;
   readonly path: string;
 }
 
@@ -27,7 +29,7 @@ const INPUT: JsonObject = {
   required: ["input"],
 };
 
-function specOf({ path, description, parameters, ...called }: OfferedTool): ToolSpec {
+function specOf({ path, description, parameters, strict, ...called }: OfferedTool): ToolSpec {
   const schema = called.custom === true ? INPUT : (parameters ?? { type: "object", properties: {} });
   if (JSON.stringify(schema).length > CHAT_LIMITS.schemaChars)
     throw new Fault(
@@ -43,6 +45,7 @@ function specOf({ path, description, parameters, ...called }: OfferedTool): Tool
     parameters: schema,
     idempotent: false,
     caller: true,
+    ...(typeof strict === "boolean" ? { strict } : {}),
     ...(isPlain ? {} : { called }),
   };
 }

@@ -144,9 +144,9 @@ function offeredTools({ functions, tools }: ChatRequest): readonly OfferedTool[]
   ];
 }
 
-function pick<Tool extends Pick<OfferedTool, "name" | "description" | "parameters">>(tool: Tool): Tool {
-  const { name, description, parameters } = tool;
-  return { name, description, parameters } as Tool;
+function pick<Tool extends Pick<OfferedTool, "name" | "description" | "parameters" | "strict">>(tool: Tool): Tool {
+  const { name, description, parameters, strict } = tool;
+  return { name, description, parameters, strict } as Tool;
 }
 
 /** A named tool, in any form that the wire has for one. */

@@ -33,6 +33,7 @@ interface ChatFunction {
   readonly name: string;
   readonly description?: string | null;
   readonly parameters?: JsonObject | null;
+  readonly strict?: boolean | null;
 }
 
 /** A request that fits `CHAT_REQUEST`. */
@@ -82,7 +83,15 @@ const orNull = (schema: JsonObject): JsonObject => ({ ...schema, type: [schema["
 
 const CALL = object({ name: NAMED, arguments: TEXT }, "name", "arguments");
 
-const FUNCTION = object({ name: NAMED, description: orNull(TEXT), parameters: orNull({ type: "object" }) }, "name");
+const FUNCTION = object(
+  {
+    name: NAMED,
+    description: orNull(TEXT),
+    parameters: orNull({ type: "object" }),
+    strict: orNull({ type: "boolean" }),
+  },
+  "name",
+);
 
 const MESSAGE = object(
   {

@@ -124,11 +124,12 @@ function offeredBy(tool: JsonObject, path: string): readonly OfferedTool[] {
 }
 
 function offeredTool(tool: JsonObject, path: string): OfferedTool {
-  const { parameters, type } = tool;
+  const { parameters, strict, type } = tool;
   return {
     name: wanted(tool, "name", path),
     description: textIn(tool, "description") ?? "",
     ...(isObject(parameters) ? { parameters } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
     ...(type === "custom" ? { custom: true as const } : {}),
     path,
   };
