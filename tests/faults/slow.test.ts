@@ -20,8 +20,8 @@ import { seedStore } from "../support/seed-store.ts";
 const MIB = 1024 * 1024;
 /** How many stop reading at a time, how often before it counts, and how often when it does. */
 const WAVE = 5;
-const WARM = 3;
-const WAVES = 5;
+const WARM = 4;
+const WAVES = 8;
 /** Looks in a row, over half a second, at which the memory must be the same: on a busy machine a stream fills up slowly. */
 const STEADY = 12;
 const STEPS = 2500;
