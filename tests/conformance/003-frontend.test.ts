@@ -181,6 +181,10 @@ suite("conversations", () => {
       told.map(({ role, content }) => [role, content]),
       [
         ["user", "where are we?"],
+        ["assistant", null],
+        ["tool", brain.workspace],
+        ["assistant", null],
+        ["tool", told[4]?.["content"]],
         ["assistant", "Here."],
         ["user", "sure?"],
       ],
