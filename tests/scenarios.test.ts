@@ -1,12 +1,23 @@
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { basename, join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { openStore, STORES } from "../packages/brain/src/stores/stores.ts";
 import type { StoreName } from "../packages/brain/src/stores/stores.ts";
 import { assertOutcomes } from "./support/outcomes.ts";
 import { makeWorkspace, readScenario, scriptedModel, transcriptOf, writeScenario } from "./support/scenario.ts";
+import { startPostgres } from "./support/postgres-server.ts";
 import { finishRun, openHand, openRuns, temporaryFolder } from "./support/local-runs.ts";
+
+const server = await startPostgres();
+after(() => server.close());
+
+/** Where a store of that name lies. */
+function placeOf(name: StoreName, folder: string): string {
+  return name === "postgres"
+    ? server.storeUrl(basename(folder).toLowerCase().replaceAll("-", "_"))
+    : join(folder, "journal.db");
+}
 
 const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort();
 
@@ -16,7 +27,7 @@ for (const path of scenarios) {
       const scenario = readScenario(path);
       const folder = temporaryFolder(t);
       const workspace = makeWorkspace(scenario, folder);
-      const { journal } = await openStore(name, join(folder, "journal.db"));
+      const { journal } = await openStore(name, placeOf(name, folder));
       const hand = await openHand(folder, workspace);
       t.after(async () => {
         await hand.close();
