@@ -1,7 +1,7 @@
 // npm test [-- <files or node:test flags>]: sets up, checks, then runs every test.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 import { bundledCommands } from "./test-bundle.js";
 import { HANGS_MS, testsLongestFirst } from "./test-files.js";
@@ -67,5 +67,8 @@ function installTestPrograms(programs) {
  */
 function isInstalled(command) {
   if (spawnSync("which", [command]).status === 0) return true;
-  return globSync(`/usr/lib/postgresql/*/bin/${command}`).length > 0;
+  const versions = "/usr/lib/postgresql";
+  return (
+    existsSync(versions) && readdirSync(versions).some((version) => existsSync(`${versions}/${version}/bin/${command}`))
+  );
 }
