@@ -15,9 +15,7 @@ export const modelPrice: SettingKind<ModelPrice> = {
     const isPrice =
       amounts.length >= 2 && amounts.length <= PRICE_FIELDS.length && amounts.every((one) => AMOUNT.test(one));
     if (!isPrice) return undefined;
-    return Object.fromEntries(
-      amounts.map((amount, index) => [PRICE_FIELDS[index], Number(amount)]),
-    );
+    return Object.fromEntries(amounts.map((amount, index) => [PRICE_FIELDS[index], Number(amount)]));
   },
 };
 
