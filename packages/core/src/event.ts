@@ -7,11 +7,9 @@ import type { Turn } from "./turn.ts";
 import type { Action, ActionClass, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
 export type { Turn } from "./turn.ts";
+export type { ActionOutput, LiveEvent, ModelDelta } from "./live-event.ts";
 
-/*
- * Everything that happens in a run is one of these. A durable event is an entry of the journal and is the truth;
- * a live event is only for display: dropping all of them changes no state.
- */
+/* Everything that happens in a run is one of these: an entry of the journal, which is the truth. */
 
 /** A durable event: an entry of the journal. */
 export type Event =
@@ -37,9 +35,6 @@ export type Event =
   | RunFinished
   | RunFailed
   | RunAborted;
-
-/** A live event: shown to followers and not stored. */
-export type LiveEvent = ModelDelta | ActionOutput;
 
 /** The name of a durable event. */
 export type EventType = Event["type"];
@@ -369,24 +364,6 @@ export interface RunFailed {
 export interface RunAborted {
   readonly type: "run.aborted";
   readonly reason: string;
-}
-
-/** Live: a piece of the model's reply; the pieces join to its text. */
-export interface ModelDelta {
-  readonly type: "model.delta";
-  readonly text: string;
-  /** Offset of this piece in the reply, in characters. */
-  readonly from: number;
-}
-
-/** Live: a piece of a command's output. */
-export interface ActionOutput {
-  readonly type: "action.output";
-  readonly action: string;
-  readonly stream: "stdout" | "stderr";
-  readonly chunk: string;
-  /** Offset of this piece in the stream, in characters; absent when earlier output may have been missed. */
-  readonly from?: number;
 }
 
 /** Whether an event ends its run. */
