@@ -8,6 +8,7 @@ import { bundledCommands } from "../../scripts/test-bundle.js";
 import { calls, fakeOpenAi, status, text } from "../support/fake-openai.ts";
 import type { FakeAnswer } from "../support/fake-openai.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
+import { list } from "./vendor.ts";
 
 /* A model with a small window: long runs stay within it, and a window that is not known is learnt. */
 
@@ -17,9 +18,9 @@ const CHARS_PER_TOKEN = 3.6;
 /** A server with a window of WINDOW tokens and a task of so many steps; it refuses longer prompts as llama.cpp does. */
 function smallWindow(steps: number): {
   readonly answer: FakeAnswer;
-  readonly seen: { refused: number; most: number; step: number };
+  readonly seen: { refused: number; most: number; step: number; summaries: number };
 } {
-  const seen = { refused: 0, most: 0, step: 0 };
+  const seen = { refused: 0, most: 0, step: 0, summaries: 0 };
   const answer: FakeAnswer = (response, request) => {
     const tokens = Math.ceil(JSON.stringify(request.body).length / CHARS_PER_TOKEN);
     if (tokens > WINDOW) {
@@ -28,6 +29,11 @@ function smallWindow(steps: number): {
       return;
     }
     seen.most = Math.max(seen.most, tokens);
+    if (/about to be shortened/.test(JSON.stringify(list(request.body["messages"]).at(-1)))) {
+      seen.summaries += 1;
+      text(`Task: read it all. Done: ${seen.step} steps.`)(response);
+      return;
+    }
     seen.step += 1;
     const input = JSON.stringify({ file_path: `file-${seen.step % 10}.txt`, offset: (seen.step % 300) + 1, limit: 60 });
     if (seen.step > steps) text("All is read.")(response);
@@ -84,8 +90,11 @@ for (const [what, steps, env] of [
     assert.match(last, /"event":"run.finished".*All is read\./);
     assert.equal(seen.step, steps + 1);
     assert.ok(output.includes('"event":"context.compacted"'), "the conversation was shortened");
-    if ("VIDRO_MODEL_WINDOW" in env) assert.equal(seen.refused, 0, "no prompt was too long");
-    else assert.ok(seen.refused >= 1 && seen.refused <= 3, `refused ${seen.refused} times`);
+    if ("VIDRO_MODEL_WINDOW" in env) {
+      assert.equal(seen.refused, 0, "no prompt was too long");
+      assert.ok(seen.summaries >= 1, "the model was asked for a summary");
+      assert.match(output, /"summarisedBy":"small"/);
+    } else assert.ok(seen.refused >= 1 && seen.refused <= 3, `refused ${seen.refused} times`);
     assert.ok(seen.most <= WINDOW);
   });
 }

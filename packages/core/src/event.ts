@@ -116,6 +116,8 @@ export interface RunStarted {
   readonly interactive?: true;
   /** Tokens of the model's window, where it is known. */
   readonly window?: number;
+  /** The model writes summaries of its conversation. */
+  readonly summarises?: true;
   /** Generation of the store that the run was created in; 1 when absent. */
   readonly generation?: number;
   /** Id of the token that started the run; absent for the person at the brain's machine. */
@@ -137,6 +139,8 @@ export interface ModelCalled {
   readonly type: "model.called";
   readonly step: number;
   readonly attempt: number;
+  /** It is asked for a summary of the conversation, which is no step of the task. */
+  readonly summary?: true;
 }
 
 /** Tokens and money that a call of the model used. */
@@ -221,14 +225,25 @@ export interface ToolProposed {
   readonly tool: ToolSpec;
 }
 
-/** The conversation grew too long for the model: its oldest turns were replaced by a digest. */
+/** The conversation grew too long for the model: its oldest turns were replaced by a digest. Optional fields are absent in journals of older versions. */
 export interface ContextCompacted {
   readonly type: "context.compacted";
   /** How many of the oldest turns the digest replaces. */
   readonly dropped: number;
+  /** The model's summary, or a line for each turn. */
   readonly digest: string;
   /** How many of the last turns keep their output whole; the usual number when absent. */
   readonly fresh?: number;
+  /** How many turns stay. */
+  readonly kept?: number;
+  /** `length`: the conversation reached its bound. `refused`: the model's server had no room for it. */
+  readonly why?: "length" | "refused";
+  /** Name of the model that wrote the digest; a digest without it is made of lines. */
+  readonly summarisedBy?: string;
+  /** What the summary used. */
+  readonly usage?: Usage;
+  /** Why the model that was asked for a summary gave none. */
+  readonly fault?: FaultReport;
 }
 
 /** What a question is about; it determines the effect of the answer. */

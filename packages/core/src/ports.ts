@@ -150,6 +150,8 @@ export interface ModelRequest {
   readonly native?: true;
   /** Names of the models whose servers refused tools in this run. */
   readonly inText?: readonly string[];
+  /** The last turn asks for a summary of the conversation. */
+  readonly isSummary?: true;
 }
 
 /** A tool call as the model made it; `input` is the raw text when it is not a JSON object. */
@@ -197,6 +199,8 @@ export interface Model {
   readonly window?: number;
   /** Its replies carry their cost. */
   readonly isPriced?: true;
+  /** It can write a summary of its conversation. */
+  readonly summarises?: true;
   /** Streams one answer; an aborted call ends with `failed`. */
   call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

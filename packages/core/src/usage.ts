@@ -1,4 +1,9 @@
-import type { Usage } from "./event.ts";
+import type { Event, Usage } from "./event.ts";
+
+/** What the model used for an event: for a reply, or for a summary of the conversation. */
+export function usageIn(event: Event): Usage | undefined {
+  return event.type === "model.replied" || event.type === "context.compacted" ? event.usage : undefined;
+}
 
 /** The sum of two usages; a part that neither counts stays absent. */
 export function addUsage(one: Usage, other: Usage): Usage {

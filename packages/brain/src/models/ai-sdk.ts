@@ -51,7 +51,7 @@ export function aiSdkModel(options: AiSdkModelOptions): Model {
       request,
       answer: (isInText) => answer({ ...options, load, isInText }, request, signal),
     });
-  return { name, call, ...(window === undefined ? {} : { window }) };
+  return { name, call, summarises: true, ...(window === undefined ? {} : { window }) };
 }
 
 /** A model that is called, and whether its tools are described in the text. */

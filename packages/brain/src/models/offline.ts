@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { asFault } from "@vidro/core";
+import { asFault, Fault } from "@vidro/core";
 import type { Model, ModelEvent, ModelReply, ModelRequest } from "@vidro/core";
 import type { Move } from "./offline/walk.ts";
 
@@ -20,6 +20,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
     // Loaded with the first call, to keep the start short, and once followers have shown that the run began: nothing
     // else is done while files load.
     await setImmediate();
+    if (request.isSummary === true) throw new Fault("MODEL_REFUSED", "The built-in model writes no summaries.");
     const { nextMove } = await import("./offline/walk.ts");
     move = nextMove(request);
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import type { Entry, Event, Journal, Outcome, Usage } from "@vidro/core";
+import type { ContextCompacted, Entry, Event, Journal, Outcome, Usage } from "@vidro/core";
 import type { Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -116,6 +116,8 @@ function count(event: Event, metrics: Metrics): void {
       return countUsage(event.usage, metrics);
     case "model.failed":
       return metrics.modelCalls.inc({ outcome: "failed" });
+    case "context.compacted":
+      return countSummary(event, metrics);
     case "action.finished":
       return metrics.actions.inc({ outcome: isGood(event.outcome) ? "ok" : "error" });
     case "action.failed":
@@ -126,6 +128,12 @@ function count(event: Event, metrics: Metrics): void {
       return metrics.healings.inc();
     default:
   }
+}
+
+function countSummary({ usage, fault, summarisedBy }: ContextCompacted, metrics: Metrics): void {
+  if (usage !== undefined) countUsage(usage, metrics);
+  if (summarisedBy !== undefined) metrics.modelCalls.inc({ outcome: "replied" });
+  else if (fault !== undefined) metrics.modelCalls.inc({ outcome: "failed" });
 }
 
 function countUsage(usage: Usage, { modelTokens, modelCost }: Metrics): void {

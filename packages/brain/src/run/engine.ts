@@ -1,15 +1,5 @@
 import { asFault, Fault, handAction, LONGEST_TIMER_MS, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
-import {
-  acceptRemark,
-  decide,
-  nextHealing,
-  isSettled,
-  outcomeOf,
-  buildPrompt,
-  recallOf,
-  reduce,
-  replyEvents,
-} from "@vidro/core/run";
+import { acceptRemark, decide, nextHealing, isSettled, outcomeOf, recallOf, reduce } from "@vidro/core/run";
 import { isApproval, readAnswer } from "@vidro/core/text";
 import type {
   Action,
@@ -27,7 +17,7 @@ import type {
 import type { Decision, RunState } from "@vidro/core/run";
 import { redactEvent, momentIn } from "./opening-entries.ts";
 import { interruptedPhase, unknownAction, NOT_ORDERED, NOT_STOPPED, performOrder } from "./perform-action.ts";
-import { LiveText } from "./live-text.ts";
+import { callModel } from "./call-model.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 
@@ -235,31 +225,14 @@ export class RunLoop {
     }
   }
 
-  async #callModel(): Promise<readonly Event[]> {
-    const { model, redactor, newActionId } = this.#deps;
-    let speech = new LiveText(this.#state, redactor);
-    for await (const event of model.call(buildPrompt(this.#state), this.#halt.signal)) {
-      switch (event.type) {
-        case "delta":
-          this.#tell(speech.more(event));
-          break;
-        case "healed":
-          if (this.#halt.signal.aborted) break;
-          // Recorded before more text is published: it voids the text that was published before.
-          this.#record([event.heal]);
-          speech = new LiveText(this.#state, redactor);
-          break;
-        case "failed":
-          if (this.#halt.signal.aborted) return [];
-          return [{ type: "model.failed", attempt: this.#state.attempt, fault: event.fault }];
-        case "replied": {
-          const events = replyEvents(event.reply, this.#state, newActionId);
-          this.#tell(speech.rest(events));
-          return events;
-        }
-      }
-    }
-    throw new Error(`The model ${model.name} ended its stream without a terminal event.`);
+  #callModel(): Promise<readonly Event[]> {
+    return callModel({
+      deps: this.#deps,
+      state: () => this.#state,
+      record: (events) => this.#record(events),
+      tell: (event) => this.#tell(event),
+      signal: this.#halt.signal,
+    });
   }
 
   /**

@@ -146,6 +146,7 @@ export class Runs {
       ...(request.interactive === true ? { interactive: true } : {}),
       ...(request.token === undefined ? {} : { startedWith: request.token }),
       ...(model.window === undefined ? {} : { window: model.window }),
+      ...(model.summarises === true ? { summarises: true } : {}),
       ...generationOf(this.#deps),
       ...(language === "en" ? {} : { language }),
     };

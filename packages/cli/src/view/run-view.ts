@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty";
-import { addUsage, TERMINAL_LIMITS } from "@vidro/core";
+import { addUsage, TERMINAL_LIMITS, usageIn } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import {
   actionWords,
@@ -38,6 +38,12 @@ interface TerminalOptions extends Verbosity {
   readonly run: string;
   /** Whether the answer goes to stdout as it is, and not to the rows. */
   readonly isPiped: boolean;
+}
+
+/** What the model does, in a word. */
+function doingOf({ attempt, summary }: Extract<Event, { type: "model.called" }>): string {
+  if (summary === true) return "summing up";
+  return attempt > 1 ? `thinking, try ${attempt}` : "thinking";
 }
 
 /** A run as a person watches it. */
@@ -151,7 +157,7 @@ class TerminalScreen implements Screen {
       case "model.called":
         this.#answer = this.#newAnswer();
         this.#hasText = false;
-        return this.#begin(event.attempt > 1 ? `thinking, try ${event.attempt}` : "thinking", at);
+        return this.#begin(doingOf(event), at);
       case "model.replied":
         return this.#replied(event);
       case "plan.made":
@@ -288,9 +294,10 @@ class TerminalScreen implements Screen {
   }
 
   #count(event: Event): void {
-    if (event.type === "model.called" && event.attempt === 1) this.#counts.steps += 1;
+    if (event.type === "model.called" && event.attempt === 1 && event.summary !== true) this.#counts.steps += 1;
     if (event.type === "action.started") this.#counts.actions += 1;
-    if (event.type === "model.replied") this.#used = addUsage(this.#used, event.usage);
+    const usage = usageIn(event);
+    if (usage !== undefined) this.#used = addUsage(this.#used, usage);
   }
 
   #begin(doing: string, at: number): void {

@@ -36,6 +36,7 @@ export function foldTimeline(before: Timeline, { seq, at, event }: Entry): Timel
     case "run.started":
       return { spans: [], from: at, to: at, open: undefined, step: 0 };
     case "model.called": {
+      if (event.summary === true) return open(now, { kind: "model", seq, label: "model · summary", from: at });
       const step = event.attempt === 1 ? before.step + 1 : before.step;
       const again = event.attempt === 1 ? "" : ` ×${event.attempt}`;
       return { ...open(now, { kind: "model", seq, label: `model · step ${step}${again}`, from: at }), step };
@@ -45,6 +46,7 @@ export function foldTimeline(before: Timeline, { seq, at, event }: Entry): Timel
     case "question.asked":
       return open(now, { kind: "person", seq, label: "waits for a person", from: at });
     case "model.replied":
+    case "context.compacted":
     case "question.answered":
     case "action.finished":
       return close(now, at);

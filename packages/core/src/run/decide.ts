@@ -7,7 +7,7 @@ import { isCompactionDue } from "./context-room.ts";
 import { nextHealing, nextRepair } from "./heal.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
-import { compactConversation } from "./prompt.ts";
+import { asksForSummary, compactConversation } from "./compaction.ts";
 import { questionId } from "./question-id.ts";
 import { handOf } from "./run-approvals.ts";
 import { REDACTED } from "../redact/scan.ts";
@@ -122,9 +122,15 @@ function decideWhenReady(state: RunState, now: number): Decision {
   if (spent !== undefined) return failRun(spent);
   // A call that is refused each time never becomes a proposed action, so the loop is detected here as well.
   if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
-  if (isCompactionDue(state.context, state.turns)) return record(compactConversation(state));
+  if (isCompactionDue(state.context, state.turns))
+    return record(asksForSummary(state) ? summaryCall(state) : compactConversation(state));
   const step = state.attempt === 0 ? state.used.steps + 1 : state.used.steps;
   return record({ type: "model.called", step, attempt: state.attempt + 1 });
+}
+
+/** Intent: the model is asked for a summary, whose call is part of the step before. */
+function summaryCall({ used: { steps }, attempt }: RunState): Event {
+  return { type: "model.called", step: steps, attempt, summary: true };
 }
 
 function decideOnAnswer(

@@ -6,7 +6,7 @@ import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
 /** The phase of a run. In each phase decide() names exactly one next step. */
 export type Phase =
   | { readonly name: "ready" }
-  | { readonly name: "calling-model" }
+  | { readonly name: "calling-model"; readonly summary?: true }
   | { readonly name: "model-failed"; readonly fault: FaultReport }
   | { readonly name: "backing-off"; readonly until: number }
   | { readonly name: "question-drafted"; readonly text: string; readonly options: readonly string[] }

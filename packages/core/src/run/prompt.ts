@@ -1,11 +1,9 @@
-import type { ContextCompacted, RunStarted, Turn } from "../event.ts";
+import type { RunStarted, Turn } from "../event.ts";
 import type { ToolChoice } from "../sampling.ts";
-import { MODEL_LIMITS } from "../limits.ts";
 import type { ModelRequest } from "../ports.ts";
-import { compactionTarget } from "./context-room.ts";
 import type { RunState } from "./run.ts";
 import type { ToolSpec } from "../tool.ts";
-import { digestLine, turnsOf, turnsToDrop } from "./turns.ts";
+import { turnsOf } from "./turns.ts";
 
 /*
  * The only place that builds what a model sees. The system text and the task are always whole;
@@ -193,30 +191,4 @@ function choiceOf({ started, repeated }: RunState): ToolChoice | undefined {
   if (!isRequiring(choice)) return choice;
   const isMet = repeated.times > 0 || tools.length === 0;
   return isMet ? undefined : choice;
-}
-
-/** The first line of a digest of earlier turns; models that read the task look for it. */
-export const DIGEST_TITLE = "[What happened earlier in this task, in short]";
-const DIGEST_START = `\n\n${DIGEST_TITLE}`;
-
-/** The task in the first turn, without the digest that may follow it. */
-export function taskBeforeDigest(turn: string): string {
-  const at = turn.indexOf(DIGEST_START);
-  return at < 0 ? turn : turn.slice(0, at);
-}
-
-/** The event that shortens a conversation: its oldest turns become lines of a digest. */
-export function compactConversation(state: RunState): ContextCompacted {
-  const { chars: target, fresh } = compactionTarget(state.context, state.turns);
-  const dropped = turnsToDrop(state.turns, { chars: target, fresh });
-  const before = state.digest === "" ? [] : state.digest.split("\n").slice(1);
-  const lines = [...before, ...state.turns.items.slice(0, dropped).map((turn) => digestLine(turn))];
-  let chars = lines.reduce((sum, line) => sum + line.length + 1, DIGEST_TITLE.length);
-  let first = 0;
-  while (chars > MODEL_LIMITS.digestChars && first < lines.length) {
-    chars -= (lines[first]?.length ?? 0) + 1;
-    first += 1;
-  }
-  const digest = lines.length === 0 ? "" : [DIGEST_TITLE, ...lines.slice(first)].join("\n");
-  return { type: "context.compacted", dropped, digest, ...(fresh === MODEL_LIMITS.freshTurns ? {} : { fresh }) };
 }

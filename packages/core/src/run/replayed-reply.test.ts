@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Event } from "../event.ts";
 import type { ModelReply } from "../ports.ts";
 import type { ReplyPart } from "../reply-parts.ts";
-import { compactConversation } from "./prompt.ts";
+import { compactConversation } from "./compaction.ts";
 import { replyEvents } from "./reply.ts";
 import { fold } from "./run.ts";
 import type { RunState } from "./run.ts";

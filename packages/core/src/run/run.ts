@@ -1,4 +1,5 @@
 import type {
+  ContextCompacted,
   Entry,
   Event,
   HealTried,
@@ -156,11 +157,7 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
     case "plan.made":
       return { plan: event.steps };
     case "context.compacted":
-      return {
-        turns: compactTurns(state.turns, event.dropped, event.fresh),
-        digest: event.digest,
-        context: { ...state.context, isDue: false },
-      };
+      return afterCompaction(state, event);
     case "remark.made":
       return { remarks: [...state.remarks, event] };
     case "model.called":
@@ -199,8 +196,19 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
   }
 }
 
-function afterCall(state: RunState, { attempt }: Extract<Event, { type: "model.called" }>): StateChange {
+function afterCompaction(state: RunState, { dropped, fresh, digest, usage }: ContextCompacted): StateChange {
+  return {
+    turns: compactTurns(state.turns, dropped, fresh),
+    digest,
+    context: { ...state.context, isDue: false },
+    phase: READY,
+    ...(usage === undefined ? {} : { used: usedAfter(state.used, usage) }),
+  };
+}
+
+function afterCall(state: RunState, { attempt, summary }: Extract<Event, { type: "model.called" }>): StateChange {
   const { used } = state;
+  if (summary === true) return { phase: { name: "calling-model", summary } };
   return {
     ...tellRemarks(state),
     phase: { name: "calling-model" },

@@ -14,7 +14,10 @@ type Sentences = { readonly [Kind in EventType]: (event: EventOf[Kind]) => strin
 const SENTENCES: Sentences = {
   "run.started": ({ task, model }) => `Run started with ${model}: ${task}`,
   "intent.analyzed": ({ detectedIssue, decision }) => `${detectedIssue} ${decision}`,
-  "model.called": ({ step, attempt }) => `Step ${step}: the model thinks${attempt > 1 ? ` (try ${attempt})` : ""}.`,
+  "model.called": ({ step, attempt, summary }) =>
+    summary === true
+      ? "The model sums up the conversation."
+      : `Step ${step}: the model thinks${attempt > 1 ? ` (try ${attempt})` : ""}.`,
   "model.replied": ({ action, question, answer, text }) => {
     if (action !== undefined) return `The model wants: ${actionWords(action)}`;
     if (question !== undefined) return "The model wants to know something.";
@@ -25,7 +28,11 @@ const SENTENCES: Sentences = {
   "note.observed": ({ note }) => note,
   "knowledge.committed": ({ title }) => `Worth keeping: ${title}`,
   "tool.proposed": ({ tool }) => `The model proposes the tool ${tool.name}: ${commandLine(tool.argv ?? [])}`,
-  "context.compacted": ({ dropped }) => `The conversation grew long: ${countWords(dropped, "old turn")} summed up.`,
+  "context.compacted": ({ dropped, kept, summarisedBy }) => {
+    const by = summarisedBy === undefined ? "" : ` by ${summarisedBy}`;
+    const rest = kept === undefined ? "" : `, ${countWords(kept, "turn")} kept`;
+    return `The conversation grew long: ${countWords(dropped, "old turn")} summed up${by}${rest}.`;
+  },
   "question.asked": ({ text }) => text,
   "question.answered": ({ answer, by }) =>
     answer === UNASKED_ANSWER

@@ -1,4 +1,4 @@
-import { Fault, HTTP_LIMITS } from "@vidro/core";
+import { Fault, HTTP_LIMITS, usageIn } from "@vidro/core";
 import { questionName, readQuestionName } from "@vidro/core/run";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, ToolSpec, Usage } from "@vidro/core";
 import { endText } from "@vidro/core/run";
@@ -108,11 +108,12 @@ export class UsageTally implements Usage {
 
   /** Counts an entry. */
   add({ event }: Pick<Entry, "event">): void {
+    const usage = usageIn(event);
+    this.inputTokens += usage?.inputTokens ?? 0;
+    this.outputTokens += usage?.outputTokens ?? 0;
+    this.cachedTokens += usage?.cachedTokens ?? 0;
+    this.thinkingTokens += usage?.thinkingTokens ?? 0;
     if (event.type !== "model.replied") return;
-    this.inputTokens += event.usage.inputTokens;
-    this.outputTokens += event.usage.outputTokens;
-    this.cachedTokens += event.usage.cachedTokens ?? 0;
-    this.thinkingTokens += event.usage.thinkingTokens ?? 0;
     this.cutShort = event.cutShort === true;
     this.#last = event.text;
     if (event.text !== "") this.parting = "\n\n";

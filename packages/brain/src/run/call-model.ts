@@ -1,0 +1,69 @@
+import { buildPrompt, compactBySummary, compactConversation, replyEvents, summaryPrompt } from "@vidro/core/run";
+import type { Event, LiveEvent, ModelRequest } from "@vidro/core";
+import type { RunState } from "@vidro/core/run";
+import { LiveText } from "./live-text.ts";
+import type { RunDependencies } from "./run-dependencies.ts";
+
+/** The loop of a run, as a call of its model sees it. */
+interface CallingLoop {
+  readonly deps: Pick<RunDependencies, "model" | "redactor" | "newActionId">;
+  /** State of the run, with every event recorded so far. */
+  readonly state: () => RunState;
+  readonly record: (events: readonly Event[]) => void;
+  readonly tell: (event: LiveEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Calls the model for the next step, or for a summary, as the intent in the journal says; none when it was aborted. */
+export function callModel(loop: CallingLoop): Promise<readonly Event[]> {
+  const { phase } = loop.state();
+  return phase.name === "calling-model" && phase.summary === true ? askForSummary(loop) : askForStep(loop);
+}
+
+async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
+  const { redactor, newActionId } = loop.deps;
+  let speech = new LiveText(loop.state(), redactor);
+  for await (const event of answer(loop, buildPrompt(loop.state()))) {
+    switch (event.type) {
+      case "delta":
+        loop.tell(speech.more(event));
+        break;
+      case "healed":
+        speech = new LiveText(loop.state(), redactor);
+        break;
+      case "failed":
+        if (loop.signal.aborted) return [];
+        return [{ type: "model.failed", attempt: loop.state().attempt, fault: event.fault }];
+      case "replied": {
+        const events = replyEvents(event.reply, loop.state(), newActionId);
+        loop.tell(speech.rest(events));
+        return events;
+      }
+    }
+  }
+  throw endless(loop);
+}
+
+/** What a summary comes to: the conversation is shortened in any case, without one by lines of a digest. */
+async function askForSummary(loop: CallingLoop): Promise<readonly Event[]> {
+  for await (const event of answer(loop, summaryPrompt(loop.state()))) {
+    if (event.type === "replied") return [compactBySummary(loop.state(), event.reply)];
+    if (event.type === "failed") return loop.signal.aborted ? [] : [compactConversation(loop.state(), event.fault)];
+  }
+  throw endless(loop);
+}
+
+/** What the model streams; a healing is recorded before more is passed on, since it voids the text before it. */
+async function* answer({ deps, record, signal }: CallingLoop, request: ModelRequest) {
+  for await (const event of deps.model.call(request, signal)) {
+    if (event.type === "healed") {
+      if (signal.aborted) continue;
+      record([event.heal]);
+    }
+    yield event;
+  }
+}
+
+function endless({ deps: { model } }: CallingLoop): Error {
+  return new Error(`The model ${model.name} ended its stream without a terminal event.`);
+}
