@@ -53,7 +53,7 @@ export interface Action {
 /**
  * Exactly what would happen, frozen: policy judges this, a person approves its hash, and this is what runs.
  */
-export type Plan = ProcessPlan | ShellPlan | FilePlan | FilesPlan | FactsPlan | OrderPlan;
+export type Plan = ProcessPlan | ShellPlan | FilePlan | FilesPlan | FetchPlan | FactsPlan | OrderPlan;
 
 /** A program with its arguments; no shell is involved. */
 export interface ProcessPlan {
@@ -130,6 +130,15 @@ export interface FilesPlan {
   readonly kind: "files";
   /** Each file once; a policy judges each, and the strictest verdict counts for all. */
   readonly files: readonly FilePlan[];
+}
+
+/** A page that a tool fetches by a GET request without credentials. */
+export interface FetchPlan {
+  readonly kind: "fetch";
+  /** Address after parsing, without a fragment. */
+  readonly url: string;
+  /** `public`: only addresses of the public internet are connected to. `any`: the policy names the host as private. */
+  readonly reach: "public" | "any";
 }
 
 /** Facts about the machine that a tool reads by itself. */

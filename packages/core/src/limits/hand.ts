@@ -52,6 +52,16 @@ export const HAND_LIMITS = {
   cellDelayMs: 20,
   /** How long a sandbox waits for a command before it is ended. */
   cellIdleMs: 60 * SECOND_MS,
+  /** Length of the address of a page. */
+  urlChars: 4096,
+  /** Body of a page that is read, before and after decompression. */
+  pageBytes: 4 * MIB,
+  /** Text of a page that an outcome keeps. */
+  pageChars: 64 * KIB,
+  /** Redirections that are followed within one host. */
+  redirects: 5,
+  /** Time for one page, with its redirections. */
+  fetchMs: 30 * SECOND_MS,
   /** Size of a file that a tool reads or writes. */
   fileBytes: 8 * MIB,
   /** Bytes that one read of a file returns. */

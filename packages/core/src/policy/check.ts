@@ -4,7 +4,7 @@ import { isWrapper, unsafeOptions } from "./command.ts";
 import { matchesPath, normalPath } from "./path.ts";
 import type { PolicyFolders, Policy, ProcessRule, Rule, ShellExample, ShellRule } from "./rule.ts";
 import { DEFAULT_RULE, misfit, stricterRule } from "./policy.ts";
-import type { FilePlan, Plan, ProcessPlan, ShellPlan } from "../tool.ts";
+import type { FetchPlan, FilePlan, Plan, ProcessPlan, ShellPlan } from "../tool.ts";
 
 /** Fixed places for the examples, so that the check does not depend on the machine. */
 const EXAMPLE_PLACES: PolicyFolders = { workspace: "/srv/example", home: "/home/example", state: "/var/lib/example" };
@@ -30,6 +30,7 @@ function wrong(rule: Rule, what: string): never {
 function tooWide(rule: Rule): string | undefined {
   if (rule.kind === "process") return commandTooWide(rule);
   if (rule.kind === "shell") return shellTooWide(rule);
+  if (rule.kind === "fetch") return rule.hosts.includes("*") ? "an allow rule names its hosts" : undefined;
   const boundless = rule.kind === "file" && rule.paths === undefined && rule.inWorkspace !== true;
   return boundless ? "it allows every file outside the workspace" : undefined;
 }
@@ -88,6 +89,8 @@ function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): 
     }));
   if (rule.kind === "shell")
     return rule.examples[side].map((example) => ({ plan: shellPlan(example, policy), text: JSON.stringify(example) }));
+  if (rule.kind === "fetch")
+    return rule.examples[side].map((url) => ({ plan: fetchPlan(url, rule), text: JSON.stringify(url) }));
   if (rule.kind === "facts")
     return rule.examples[side].map((facts) => ({ plan: { kind: "facts", facts }, text: JSON.stringify(facts) }));
   return rule.operations.flatMap((operation) =>
@@ -98,6 +101,11 @@ function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): 
 function filePlan(example: string, operation: FilePlan["operation"], { places }: Policy): FilePlan {
   const path = normalPath(filled(example, places), places.workspace);
   return { kind: "file", operation, path, inWorkspace: matchesPath(["{workspace}/**"], path, places) };
+}
+
+function fetchPlan(example: string, rule: Rule): FetchPlan {
+  const { href } = URL.parse(example) ?? wrong(rule, `its example ${JSON.stringify(example)} is no address`);
+  return { kind: "fetch", url: href, reach: "public" };
 }
 
 function shellPlan(example: ShellExample, policy: Policy): ShellPlan {

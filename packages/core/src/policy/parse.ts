@@ -37,12 +37,13 @@ export function parsePolicy(json: unknown, places: PolicyFolders, shipped?: Poli
     rules: list(rule)(source["rules"], "rules"),
     ...optionalField({ source, where: "the policy" }, "host", oneOf("ask", "deny")),
     ...optionalField({ source, where: "the policy" }, "memory", memory),
+    ...optionalField({ source, where: "the policy" }, "privateHosts", list(hostPattern)),
     places,
   };
   return checked(policy);
 }
 
-const KEYS = ["trusted", "secrets", "env", "rules", "host", "memory"];
+const KEYS = ["trusted", "secrets", "env", "rules", "host", "memory", "privateHosts"];
 
 /** A policy that adds to the shipped one: what it leaves out is the shipped policy's. */
 function parseAdditions(json: JsonObject, places: PolicyFolders, shipped: PolicySource): Policy {
@@ -64,6 +65,7 @@ function parseAdditions(json: JsonObject, places: PolicyFolders, shipped: Policy
     added: new Set(added.map(({ id }) => id)),
     ...optionalField({ source, where }, "host", oneOf("ask", "deny")),
     ...optionalField({ source, where }, "memory", memory),
+    ...optionalField({ source, where }, "privateHosts", list(hostPattern)),
     places,
   });
 }
@@ -98,6 +100,14 @@ const flag: Read<boolean> = (value, where) =>
 const pattern: Read<string> = (value, where) => {
   const path = text(value, where);
   return isPattern(path) ? path : fail(where, `${path} is no path pattern such as /etc/** or {workspace}/*.md`);
+};
+
+/** A host name in lower case, `*.` and one, an address of the internet protocol as URLs have it, or `*`. */
+const HOST = /^(?:\*|(?:\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
+
+const hostPattern: Read<string> = (value, where) => {
+  const host = text(value, where);
+  return HOST.test(host) ? host : fail(where, `${host} is no host such as docs.example.org or *.example.org`);
 };
 
 /** A path pattern behind which name it has to stand, if any. */
@@ -241,10 +251,11 @@ const BODY = {
   process: ["program", "arguments", "cwd", "confined", "sees"],
   shell: ["commands", "access", "sandboxed"],
   file: ["operations", "paths", "inWorkspace"],
+  fetch: ["hosts"],
   facts: ["facts"],
 } as const;
 
-const ruleKind = oneOf("process", "shell", "file", "facts");
+const ruleKind = oneOf("process", "shell", "file", "fetch", "facts");
 const decision = oneOf("allow", "ask", "deny");
 const actionClass = oneOf("read", "write", "code-exec", "network", "privileged", "destructive");
 
@@ -292,5 +303,7 @@ const rule: Read<Rule> = (json, position) => {
       examples: need("examples", examples(text)),
     };
   }
+  if (kind === "fetch")
+    return { ...head, kind, hosts: need("hosts", list(hostPattern)), examples: need("examples", examples(text)) };
   return { ...head, kind, facts: need("facts", list(text)), examples: need("examples", examples(text)) };
 };

@@ -293,3 +293,33 @@ test("a policy can keep the host from everything that nothing holds, whatever it
   assert.equal(parsePolicy({ trusted: [], secrets: [], env: {}, rules: [], host: "deny" }, PLACES).host, "deny");
   assert.throws(() => parsePolicy({ trusted: [], secrets: [], env: {}, rules: [], host: "no" }, PLACES));
 });
+
+test("a page is asked about unless a rule names its host, and private hosts are named apart", () => {
+  const fetch = (url: string) => ({ kind: "fetch", url, reach: "public" }) as const;
+  const docs = {
+    kind: "fetch",
+    id: "docs",
+    hosts: ["docs.example.org", "*.example.net"],
+    class: "network",
+    decision: "allow",
+    examples: { match: ["https://docs.example.org/a?b"], not_match: ["https://example.net/"] },
+  };
+  const source = { trusted: ["/usr/bin/*"], secrets: [], env: {}, rules: [docs], privateHosts: ["wiki.lan", "[::1]"] };
+  const parsed = parsePolicy(source, PLACES);
+  assert.deepEqual(parsed.privateHosts, ["wiki.lan", "[::1]"]);
+  assert.equal(judgePlan(fetch("https://docs.example.org/x"), parsed).decision, "allow");
+  assert.equal(judgePlan(fetch("https://a.b.example.net/x"), parsed).decision, "allow");
+  for (const url of [
+    "https://example.net/",
+    "https://docs.example.org.evil.example/",
+    "https://evil.example/docs.example.org",
+  ]) {
+    const { decision, class: harm } = judgePlan(fetch(url), parsed);
+    assert.deepEqual([decision, harm], ["ask", "network"], url);
+  }
+  const refused = (rule: object) => () => parsePolicy({ ...source, rules: [{ ...docs, ...rule }] }, PLACES);
+  assert.throws(refused({ hosts: ["*"] }), /an allow rule names its hosts/);
+  assert.throws(refused({ hosts: ["https://example.org"] }), /no host such as/);
+  assert.throws(refused({ hosts: ["Docs.example.org"] }), /no host such as/);
+  assert.throws(refused({ examples: { match: ["docs"], not_match: [] } }), /is no address/);
+});

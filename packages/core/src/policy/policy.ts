@@ -1,7 +1,7 @@
 import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./command.ts";
 import { matchesPath, matchesWord, normalPath } from "./path.ts";
-import type { RuleDecision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
-import type { ActionClass, FactsPlan, FilePlan, FilesPlan, Plan, ShellPlan, Verdict } from "../tool.ts";
+import type { RuleDecision, FactsRule, FetchRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
+import type { ActionClass, FactsPlan, FetchPlan, FilePlan, FilesPlan, Plan, ShellPlan, Verdict } from "../tool.ts";
 
 /** The rule name in a verdict when no rule matched. */
 export const DEFAULT_RULE = "default";
@@ -94,6 +94,7 @@ export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefin
   if (rule.kind === "process" && plan.kind === "process") return commandMisfit(rule, plan, policy);
   if (rule.kind === "shell" && plan.kind === "shell") return shellMisfit(rule, plan);
   if (rule.kind === "file" && plan.kind === "file") return fileMisfit(rule, plan, policy);
+  if (rule.kind === "fetch" && plan.kind === "fetch") return fetchMisfit(rule, plan);
   if (rule.kind === "facts" && plan.kind === "facts") return factsMisfit(rule, plan);
   return `it is a rule about ${rule.kind} plans`;
 }
@@ -121,6 +122,7 @@ function whyAsked(plan: Plan, policy: Policy): string {
 function defaultClass(plan: Exclude<Plan, FilesPlan>): ActionClass {
   if (plan.kind === "process") return commandClass(plan);
   if (plan.kind === "shell" || plan.kind === "order") return "code-exec";
+  if (plan.kind === "fetch") return "network";
   if (plan.kind === "facts" || plan.operation === "read") return "read";
   return plan.inWorkspace ? "write" : "privileged";
 }
@@ -149,6 +151,11 @@ function fileMisfit(rule: FileRule, plan: FilePlan, policy: Policy): string | un
   const isOutside = plan.operation === "read" && !plan.inWorkspace;
   const why = rule.decision === "allow" && isOutside ? policy.kept?.(path) : undefined;
   return why === undefined ? undefined : `${path} is ${why}`;
+}
+
+function fetchMisfit(rule: FetchRule, plan: FetchPlan): string | undefined {
+  const { hostname } = new URL(plan.url);
+  return rule.hosts.some((pattern) => matchesWord(pattern, hostname)) ? undefined : `the host is ${hostname}`;
 }
 
 function factsMisfit(rule: FactsRule, plan: FactsPlan): string | undefined {

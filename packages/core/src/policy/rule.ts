@@ -136,8 +136,16 @@ export interface FactsRule extends RuleHead {
   readonly examples: Examples<string>;
 }
 
+/** A rule about pages that are fetched; its examples are addresses. */
+export interface FetchRule extends RuleHead {
+  readonly kind: "fetch";
+  /** Host names; `*.example.org` stands for every host below it, and `*` for any, which no rule allows. */
+  readonly hosts: readonly string[];
+  readonly examples: Examples<string>;
+}
+
 /** One rule of a policy. */
-export type Rule = ProcessRule | ShellRule | FileRule | FactsRule;
+export type Rule = ProcessRule | ShellRule | FileRule | FetchRule | FactsRule;
 
 /** A policy as it is written in a file. */
 export interface PolicySource {
@@ -150,6 +158,8 @@ export interface PolicySource {
   readonly rules: readonly Rule[];
   /** MiB of memory that all processes of a command may have together; default: HAND_LIMITS.treeBytes. */
   readonly memory?: number;
+  /** Host names whose pages may be fetched from addresses that are not public; by default none. */
+  readonly privateHosts?: readonly string[];
   /** Decision on plans that can reach beyond the workspace without a sandbox; by default the rules decide. */
   readonly host?: "ask" | "deny";
 }

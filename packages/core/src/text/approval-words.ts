@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import type { Language } from "./language.ts";
 import { quoted, spelled } from "./printable.ts";
-import type { Action, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
+import type { Action, FetchPlan, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
 import { planWords, spanWords } from "./words.ts";
 
 /** What a person is asked to approve. */
@@ -28,6 +28,8 @@ interface Phrases {
   readonly besides: (names: string) => string;
   readonly inside: string;
   readonly outside: string;
+  /** The addresses that a page may be fetched from. */
+  readonly reaches: { readonly [reach in FetchPlan["reach"]]: string };
   readonly rule: string;
   /** How to answer in a conversation, with the run and the question. */
   readonly answer: (run: string, question: string) => string;
@@ -46,6 +48,7 @@ type RowName =
   | "access"
   | "file"
   | "where"
+  | "page"
   | "facts"
   | "tool"
   | "class"
@@ -67,6 +70,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       access: "access",
       file: "file",
       where: "where",
+      page: "page",
       facts: "facts",
       tool: "tool",
       class: "class",
@@ -82,6 +86,10 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     besides: (names) => `what ${names} may load, include or run besides`,
     inside: "in the workspace",
     outside: "outside the workspace",
+    reaches: {
+      public: "the public internet; what the address says leaves this network",
+      any: "also private addresses, because the policy names this host",
+    },
     rule: "rule",
     answer: (run, question) => `Run ${run} waits with question ${question}: your next message is the answer.`,
   },
@@ -100,6 +108,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       access: "acesso",
       file: "arquivo",
       where: "onde",
+      page: "página",
       facts: "fatos",
       tool: "função",
       class: "classe",
@@ -115,6 +124,10 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     besides: (names) => `o que ${names} pode carregar, incluir ou executar além disso`,
     inside: "na pasta de trabalho",
     outside: "fora da pasta de trabalho",
+    reaches: {
+      public: "a internet pública; o que o endereço diz sai desta rede",
+      any: "também endereços privados, porque a política nomeia esta máquina",
+    },
     rule: "regra",
     answer: (run, question) =>
       `A execução ${run} espera com a pergunta ${question}: a sua próxima mensagem é a resposta (sim ou não).`,
@@ -134,6 +147,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       access: "acceso",
       file: "archivo",
       where: "dónde",
+      page: "página",
       facts: "datos",
       tool: "función",
       class: "clase",
@@ -149,6 +163,10 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     besides: (names) => `lo que ${names} pueda cargar, incluir o ejecutar además`,
     inside: "en la carpeta de trabajo",
     outside: "fuera de la carpeta de trabajo",
+    reaches: {
+      public: "la internet pública; lo que dice la dirección sale de esta red",
+      any: "también direcciones privadas, porque la política nombra esta máquina",
+    },
     rule: "regla",
     answer: (run, question) =>
       `La ejecución ${run} espera con la pregunta ${question}: su próximo mensaje es la respuesta (sí o no).`,
@@ -224,6 +242,11 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
       ];
     case "files":
       return plan.files.flatMap((file) => planRows(file, phrases));
+    case "fetch":
+      return [
+        [rows.page, quoted(plan.url)],
+        [rows.where, phrases.reaches[plan.reach]],
+      ];
     case "facts":
       return [[rows.facts, planWords(plan)]];
     case "order":

@@ -78,6 +78,8 @@ export function planWords(plan: Plan): string {
       return `${plan.operation} ${quoted(plan.path)}`;
     case "files":
       return plan.files.map((file) => planWords(file)).join(", ");
+    case "fetch":
+      return `fetch ${quoted(plan.url)}`;
     case "facts":
       return `read the facts ${quoted(plan.facts)}`;
     case "order":

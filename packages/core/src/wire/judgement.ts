@@ -56,6 +56,11 @@ const PLANS: readonly JsonObject[] = [
   }),
   FILE_PLAN,
   openObject(["kind", "files"], { kind: { const: "files" }, files: list(FILE_PLAN, HAND_LIMITS.patchFiles) }),
+  openObject(["kind", "url", "reach"], {
+    kind: { const: "fetch" },
+    url: text(HAND_LIMITS.urlChars),
+    reach: { enum: ["public", "any"] },
+  }),
   openObject(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
   openObject(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
 ];

@@ -103,6 +103,8 @@ function aboutWords(rule: Rule): string {
       return `shell ${rule.commands?.join("; ") ?? `with access ${rule.access?.join(", ") ?? "of any kind"}`}`;
     case "file":
       return `${rule.operations.join(", ")} ${rule.paths?.join(" ") ?? (rule.inWorkspace === true ? "in the workspace" : "outside the workspace")}`;
+    case "fetch":
+      return `fetch ${rule.hosts.join(" ")}`;
     case "facts":
       return `facts ${rule.facts.join(" ")}`;
   }
