@@ -9,6 +9,8 @@ export interface HandPolicy {
   readonly secrets?: readonly string[];
   /** Memory limit for all processes of one command together; default: HAND_LIMITS.treeBytes. */
   readonly memoryBytes?: number;
+  /** Patterns of host names whose pages may be fetched from addresses that are not public; default: none. */
+  readonly privateHosts?: readonly string[];
   judge(plan: Plan): Verdict;
 }
 

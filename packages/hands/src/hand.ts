@@ -64,6 +64,7 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
     sandbox,
     env,
     memoryBytes: () => policy.memoryBytes ?? HAND_LIMITS.treeBytes,
+    privateHosts: () => policy.privateHosts ?? [],
     judge: (plan) => policy.judge(plan),
   };
   const ledger = openLedger(join(state, "ledger.db"));

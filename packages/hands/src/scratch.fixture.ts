@@ -25,6 +25,7 @@ export function contextIn(folder: string): HandContext {
     state,
     reserved: () => [state],
     memoryBytes: () => HAND_LIMITS.treeBytes,
+    privateHosts: () => [],
     sandbox: async () => undefined,
     env,
     judge: (plan) => policyOf("allow").judge(plan),

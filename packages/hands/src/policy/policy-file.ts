@@ -83,6 +83,7 @@ function readPolicyThrough(
     },
     secrets: policy.secrets,
     ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
+    ...(policy.privateHosts === undefined ? {} : { privateHosts: policy.privateHosts }),
     file,
     warning: mayWrite(file ?? own) ? writableWarning(file) : undefined,
   };
@@ -143,6 +144,9 @@ export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
     },
     get memoryBytes() {
       return open.memoryBytes ?? HAND_LIMITS.treeBytes;
+    },
+    get privateHosts() {
+      return open.privateHosts ?? [];
     },
     judge: (plan) => open.judge(plan),
     reload() {

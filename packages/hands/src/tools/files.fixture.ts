@@ -41,6 +41,7 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
     state,
     reserved: () => [state],
     memoryBytes: () => HAND_LIMITS.treeBytes,
+    privateHosts: () => [],
     sandbox: async () => undefined,
     env: {},
     judge,

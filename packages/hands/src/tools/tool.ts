@@ -16,6 +16,8 @@ export interface HandContext {
   readonly env: { readonly [name: string]: string };
   /** Memory limit for all processes of one command together. */
   readonly memoryBytes: () => number;
+  /** Patterns of host names whose pages may be fetched from addresses that are not public. */
+  readonly privateHosts: () => readonly string[];
   /** The policy's verdict on a plan, for a tool that meets files which its own plan does not name. */
   readonly judge: (plan: Plan) => Verdict;
 }

@@ -12,6 +12,7 @@ import { searchTextTool } from "./search-text.ts";
 import { shellTool } from "./shell.ts";
 import type { HandTool } from "./tool.ts";
 import { undoTool } from "./undo.ts";
+import { webFetchTool } from "./web-fetch.ts";
 import { workingDirectoryTool } from "./working-directory.ts";
 import { writeFileTool } from "./write-file.ts";
 
@@ -32,4 +33,5 @@ export const TOOLS: readonly HandTool[] = [
   undoTool,
   osInfoTool,
   processesTool,
+  webFetchTool,
 ];
