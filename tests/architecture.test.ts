@@ -145,12 +145,10 @@ test("the brain is a client only of hands that listen", () => {
 
 test("invariant 2: only the engine, by its writer, and runs.ts append, and only a store writes entries", () => {
   const offenders = inside("packages/brain/src").filter(
-    // journal-observer.ts and knowledge-journal.ts pass on what the two append, and count it or keep its findings.
+    // The wrappers of a journal pass on what the two append: one counts it, one keeps its findings.
     ({ path, text }) =>
       /\b(journal|inner)\.(append|create)\(/.test(text) &&
-      !/\/run\/(journal-writer|runs)\.ts$|\/observe\/journal-observer\.ts$|\/knowledge\/knowledge-journal\.ts$/.test(
-        path,
-      ),
+      !/\/run\/(journal-writer|runs)\.ts$|\/(journal-observer|knowledge-journal|forward-journal)\.ts$/.test(path),
   );
   assertNone(
     offenders.map(({ path }) => path),
@@ -268,6 +266,16 @@ test("no export of hands, brain or cli is without a file that names it", () => {
       return names.filter((name) => !isNamed(name)).map((name) => `${path} exports ${name}`);
     });
   assertNone(offenders, "what only its own file names is not exported");
+});
+
+test("an exported name has one meaning: no two files of the packages export the same one", () => {
+  const files = new Map<string, Set<string>>();
+  for (const { path, text } of product)
+    for (const [, name = ""] of text.matchAll(EXPORTED)) files.set(name, (files.get(name) ?? new Set()).add(path));
+  assertNone(
+    [...files].filter(([, paths]) => paths.size > 1).map(([name, paths]) => `${name}: ${[...paths].join(", ")}`),
+    "a name that two files export is found twice by a search",
+  );
 });
 
 test("no file has a name that says nothing, and nothing is left open", () => {

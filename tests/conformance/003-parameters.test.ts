@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Json, JsonObject } from "@vidro/core";
 import { CHAT_PARAMETERS, RESPONSE_PARAMETERS } from "../../packages/brain/src/north/openai/parameters.ts";
-import type { Treatment } from "../../packages/brain/src/north/openai/parameters.ts";
+import type { ParameterTreatment } from "../../packages/brain/src/north/openai/parameters.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { startFrontEndServer } from "../support/front-end-server.ts";
 import type { FrontEndServer } from "../support/front-end-server.ts";
@@ -41,7 +41,7 @@ const VALUES: { readonly [name: string]: Json } = {
 
 interface Endpoint {
   readonly path: string;
-  readonly table: { readonly [name: string]: Treatment };
+  readonly table: { readonly [name: string]: ParameterTreatment };
   readonly least: JsonObject;
   readonly vendor: readonly string[];
 }

@@ -5,7 +5,7 @@ import { nextForJoining } from "@vidro/core/wire/enrolment";
 import { handStateFolder } from "./config.ts";
 import { joinBrain, keyLine, serveHand, VERSION } from "./program/hand-commands.ts";
 import { ignoreUserSignals } from "./program/signals.ts";
-import { printText, printNote, printJson } from "./program/terminal.ts";
+import { printVerbatim, printNote, printJson } from "./program/terminal.ts";
 
 const HELP = `vidro-hand: carries out the orders of a brain on this host, under the policy of this host.
 
@@ -163,7 +163,7 @@ function defaultState(): string {
 }
 
 function printAndExit(text: string): number {
-  printText(text);
+  printVerbatim(text);
   return 0;
 }
 

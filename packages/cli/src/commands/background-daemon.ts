@@ -24,7 +24,7 @@ interface BackgroundStart {
 }
 
 /** Starts the daemon in the background, unless it is up, and returns when it is ready; gives the exit code. */
-export async function startInBackground(start: BackgroundStart): Promise<number> {
+export async function startDaemonInBackground(start: BackgroundStart): Promise<number> {
   const home = homeFolder();
   const running = await findDaemon(home);
   if (running !== undefined) {

@@ -37,8 +37,8 @@ export async function up(flags: UpFlags): Promise<number> {
   const config = configOf(flags);
   const args = keptFlags(process.argv.slice(process.argv.indexOf("up") + 1));
   if (flags.detach === true) {
-    const { startInBackground } = await import("./background-daemon.ts");
-    return startInBackground({ args, workspace: requireFolder("."), json: flags.json === true });
+    const { startDaemonInBackground } = await import("./background-daemon.ts");
+    return startDaemonInBackground({ args, workspace: requireFolder("."), json: flags.json === true });
   }
   const { startDaemon } = await import("@vidro/brain");
   const tls = tlsOf(config);

@@ -36,7 +36,7 @@ interface BackgroundStart {
 }
 
 /** Starts a joined hand in the background, unless it runs, and waits until its brain has heard it; gives the exit code. */
-export async function startInBackground(start: BackgroundStart): Promise<number> {
+export async function startHandInBackground(start: BackgroundStart): Promise<number> {
   const { identity, state, isNew } = start;
   const { workspace } = identity;
   const running = readServing(state);
@@ -111,7 +111,7 @@ export async function serveInBackground(state: string): Promise<number> {
   if (identity === undefined)
     throw new Fault("NOT_FOUND", `No brain was joined with the state in ${state}: vidro-hand join`);
   // systemd starts its own services; this is for hosts without it.
-  return startInBackground({ identity, state, isNew: false, supervisor: "none" });
+  return startHandInBackground({ identity, state, isNew: false, supervisor: "none" });
 }
 
 /**
@@ -125,7 +125,7 @@ export async function rejoin(state: string | undefined): Promise<number> {
     const identity = folder === undefined ? undefined : await joinedWith(folder, id);
     if (folder === undefined || identity === undefined) continue;
     printNote(`This host has joined with this invitation already; nothing of it is used.`);
-    return startInBackground({ identity, state: folder, isNew: false });
+    return startHandInBackground({ identity, state: folder, isNew: false });
   }
   return FAULTS.NOT_FOUND.exit;
 }

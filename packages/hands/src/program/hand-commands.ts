@@ -67,8 +67,8 @@ export async function joinBrain(flags: HandJoinFlags): Promise<number> {
   const identity = isNew ? await enrol({ ...who, ...(await keyStorage(state, flags.transport)) }) : before;
   if (isNew) await state.saveIdentity(identity);
   if (flags.detach === true) {
-    const { startInBackground } = await import("./background-hand.ts");
-    return startInBackground({ identity, state: state.folder, isNew });
+    const { startHandInBackground } = await import("./background-hand.ts");
+    return startHandInBackground({ identity, state: state.folder, isNew });
   }
   return serveUntilStopped(state, flags, { firstDials: REGISTER_LIMITS.firstDials, reloadables });
 }

@@ -15,7 +15,7 @@ export function logNotes(writeLine: (line: string) => void): void {
 }
 
 /** Writes text to stdout, without adding a line end. */
-export function printText(text: string): void {
+export function printVerbatim(text: string): void {
   process.stdout.write(printable(text));
 }
 

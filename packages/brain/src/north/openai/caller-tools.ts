@@ -5,7 +5,7 @@ import { toolName } from "./tool-names.ts";
 /* The tools that a caller brings, and which of them is to be called; the same for all its wires. */
 
 /** A tool of a caller, and where the request has it. */
-export interface OfferedTool extends CallerName {
+export interface CallerTool extends CallerName {
   readonly description?: string | null;
   /** JSON Schema of its input; absent for a tool that takes text. */
   readonly parameters?: JsonObject | null;
@@ -15,7 +15,7 @@ export interface OfferedTool extends CallerName {
 }
 
 /** The tools of a caller as tools of a run; their schemas are shown to models and never compiled. */
-export function toolSpecs(offered: readonly OfferedTool[]): readonly ToolSpec[] {
+export function toolSpecs(offered: readonly CallerTool[]): readonly ToolSpec[] {
   const tools = offered.map(specOf);
   const twice = tools.findIndex(({ name }, index) => tools.findIndex((tool) => tool.name === name) !== index);
   if (twice !== -1)
@@ -29,7 +29,7 @@ const INPUT: JsonObject = {
   required: ["input"],
 };
 
-function specOf({ path, description, parameters, strict, ...called }: OfferedTool): ToolSpec {
+function specOf({ path, description, parameters, strict, ...called }: CallerTool): ToolSpec {
   const schema = called.custom === true ? INPUT : (parameters ?? { type: "object", properties: {} });
   if (JSON.stringify(schema).length > CHAT_LIMITS.schemaChars)
     throw new Fault(

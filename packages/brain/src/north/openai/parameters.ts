@@ -8,9 +8,9 @@ import { refused } from "./caller-tools.ts";
  */
 
 /** How a parameter is treated; a refusal says why. */
-export type Treatment = "passed" | "acted" | { readonly refused: string };
+export type ParameterTreatment = "passed" | "acted" | { readonly refused: string };
 
-const COMMON: { readonly [name: string]: Treatment } = {
+const COMMON: { readonly [name: string]: ParameterTreatment } = {
   model: "acted",
   stream: "acted",
   tools: "acted",
@@ -32,7 +32,7 @@ const COMMON: { readonly [name: string]: Treatment } = {
 };
 
 /** The parameters of a chat completion. */
-export const CHAT_PARAMETERS: { readonly [name: string]: Treatment } = {
+export const CHAT_PARAMETERS: { readonly [name: string]: ParameterTreatment } = {
   ...COMMON,
   messages: "acted",
   functions: "acted",
@@ -58,7 +58,7 @@ export const CHAT_PARAMETERS: { readonly [name: string]: Treatment } = {
 };
 
 /** The parameters of a response. */
-export const RESPONSE_PARAMETERS: { readonly [name: string]: Treatment } = {
+export const RESPONSE_PARAMETERS: { readonly [name: string]: ParameterTreatment } = {
   ...COMMON,
   input: "acted",
   instructions: "acted",
@@ -80,7 +80,7 @@ export const RESPONSE_PARAMETERS: { readonly [name: string]: Treatment } = {
 };
 
 /** Refuses the parameters that nothing is done with. */
-export function refuseParameters(body: JsonObject, table: { readonly [name: string]: Treatment }): void {
+export function refuseParameters(body: JsonObject, table: { readonly [name: string]: ParameterTreatment }): void {
   for (const [name, value] of Object.entries(body)) {
     const treatment = Object.hasOwn(table, name) ? table[name] : undefined;
     if (treatment === undefined) throw refused(`There is no parameter ${JSON.stringify(name)} here.`, `/${name}`);

@@ -2,7 +2,7 @@ import { Fault, isObject } from "@vidro/core";
 import type { JsonObject, Sampling, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
 import { allowedTools, refused, toolSpecs } from "./caller-tools.ts";
-import type { OfferedTool, ToolOffer } from "./caller-tools.ts";
+import type { CallerTool, ToolOffer } from "./caller-tools.ts";
 import { CHAT_PARAMETERS, effortOf, formatOf, refuseParameters, vendorFields, verbosityOf } from "./parameters.ts";
 import type { ChatCall, ChatMessage, ChatRequest } from "./schema.ts";
 import { toolName } from "./tool-names.ts";
@@ -132,10 +132,10 @@ function toolOffer(request: ChatRequest): ToolOffer {
   });
 }
 
-function offeredTools({ functions, tools }: ChatRequest): readonly OfferedTool[] {
+function offeredTools({ functions, tools }: ChatRequest): readonly CallerTool[] {
   return [
     ...(functions ?? []).map((each, index) => ({ ...each, path: `/functions/${index}` })),
-    ...(tools ?? []).map(({ type, function: each, custom }, index): OfferedTool => {
+    ...(tools ?? []).map(({ type, function: each, custom }, index): CallerTool => {
       const path = `/tools/${index}`;
       if (type === "function" && each !== undefined) return { ...pick(each), path };
       if (type === "custom" && custom !== undefined) return { ...pick(custom), custom: true, path };
@@ -144,7 +144,7 @@ function offeredTools({ functions, tools }: ChatRequest): readonly OfferedTool[]
   ];
 }
 
-function pick<Tool extends Pick<OfferedTool, "name" | "description" | "parameters" | "strict">>(tool: Tool): Tool {
+function pick<Tool extends Pick<CallerTool, "name" | "description" | "parameters" | "strict">>(tool: Tool): Tool {
   const { name, description, parameters, strict } = tool;
   return { name, description, parameters, strict } as Tool;
 }

@@ -6,7 +6,7 @@ import type { ChainLink } from "../hash-chain.ts";
 import type { Damage } from "../damage.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { isCorrupt } from "./fault.ts";
-import { Rows } from "./rows.ts";
+import { JournalTables } from "./rows.ts";
 import type { Tip } from "./rows.ts";
 import { Salvage } from "./salvage.ts";
 import { verifyChain } from "./verify.ts";
@@ -47,7 +47,7 @@ class SqliteJournal implements Journal {
   readonly #now: () => number;
   /** Lowest epoch of a new lease. */
   readonly #floor: number;
-  #rows!: Rows;
+  #rows!: JournalTables;
   readonly #watchers: SqliteWatchers;
   /** Cached tips of runs that this process appended to; valid until another connection commits. */
   readonly #tips = new Map<string, Tip>();
@@ -66,7 +66,7 @@ class SqliteJournal implements Journal {
     this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
     connection.join({
       opened: (database) => {
-        this.#rows = new Rows(database);
+        this.#rows = new JournalTables(database);
         this.#tipsVersion = connection.version();
         this.#forget();
       },

@@ -42,7 +42,7 @@ const NUMBER = "(SELECT number FROM run WHERE id = ?)";
 const LINK = "SELECT seq, at, body, lower(hex(hash)) AS hash FROM entry";
 
 /** The tables of the journal as typed calls; each statement is prepared once. */
-export class Rows {
+export class JournalTables {
   readonly #database: DatabaseSync;
   readonly #insertRun: StatementSync;
   readonly #insertEntry: StatementSync;

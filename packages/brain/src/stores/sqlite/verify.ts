@@ -3,13 +3,13 @@ import type { RunStatus } from "@vidro/core";
 import { chainCheck } from "../hash-chain.ts";
 import type { ChainLink } from "../hash-chain.ts";
 import { isCorrupt } from "./fault.ts";
-import type { Rows } from "./rows.ts";
+import type { JournalTables } from "./rows.ts";
 import { noSuchRun, statusAfter } from "../run-rules.ts";
 import { parseEvent, whyUnknown } from "../stored-event.ts";
 import type { ChainReport } from "../stored-event.ts";
 
 /** Checks the whole chain of a run, up to the `seq` of its row; NOT_FOUND when there is no run. */
-export function verifyChain(run: string, rows: Rows): ChainReport {
+export function verifyChain(run: string, rows: JournalTables): ChainReport {
   const stands = rows.status(run);
   if (stands === undefined) throw noSuchRun(run);
   const check = chainCheck(run);
@@ -32,7 +32,7 @@ export function verifyChain(run: string, rows: Rows): ChainReport {
 }
 
 /** The next entries up to a damaged page; the reason when not even the first can be read. */
-function soundLinks(run: string, from: number, rows: Rows): readonly ChainLink[] | string {
+function soundLinks(run: string, from: number, rows: JournalTables): readonly ChainLink[] | string {
   for (const limit of [FOLLOW_LIMITS.batch, 1]) {
     try {
       return rows.links(run, from, limit);

@@ -6,12 +6,12 @@ import type { CharSet } from "./char-set.ts";
 export type Assertion = "start" | "end" | "boundary" | "no-boundary";
 
 /** A parsed regular expression. */
-export type Pattern =
+export type RegexNode =
   | { readonly kind: "char"; readonly set: CharSet; readonly literal?: string }
   | { readonly kind: "assert"; readonly that: Assertion }
-  | { readonly kind: "all"; readonly parts: readonly Pattern[] }
-  | { readonly kind: "one"; readonly choices: readonly Pattern[] }
-  | { readonly kind: "repeat"; readonly part: Pattern; readonly least: number; readonly most: number };
+  | { readonly kind: "all"; readonly parts: readonly RegexNode[] }
+  | { readonly kind: "one"; readonly choices: readonly RegexNode[] }
+  | { readonly kind: "repeat"; readonly part: RegexNode; readonly least: number; readonly most: number };
 
 const SETS: { readonly [escape: string]: CharSet } = {
   d: DIGITS,
@@ -44,7 +44,7 @@ const REFUSED_GROUPS: readonly (readonly [begin: string, name: string])[] = [
  * `\b \B`, groups, `|`, and `* + ? {n,m}`. Whatever else other engines know is refused by its name, so that no pattern
  * means something else here than where it was written for.
  */
-export function parseRegex(source: string, ignoreCase: boolean): Pattern {
+export function parseRegex(source: string, ignoreCase: boolean): RegexNode {
   return new Parser(source, ignoreCase).parse();
 }
 
@@ -59,13 +59,13 @@ class Parser {
     this.#ignoreCase = ignoreCase;
   }
 
-  parse(): Pattern {
+  parse(): RegexNode {
     const pattern = this.#choices();
     if (this.#at < this.#chars.length) throw this.#refusal('there is a ")" without "("; write \\) for the character');
     return pattern;
   }
 
-  #choices(): Pattern {
+  #choices(): RegexNode {
     this.#depth += 1;
     if (this.#depth > HAND_LIMITS.regexDepth)
       throw this.#refusal(`groups lie more than ${HAND_LIMITS.regexDepth} deep`);
@@ -75,13 +75,13 @@ class Parser {
     return choices.length === 1 ? choices[0]! : { kind: "one", choices };
   }
 
-  #sequence(): Pattern {
-    const parts: Pattern[] = [];
+  #sequence(): RegexNode {
+    const parts: RegexNode[] = [];
     while (this.#at < this.#chars.length && !"|)".includes(this.#chars[this.#at]!)) parts.push(this.#repeated());
     return { kind: "all", parts };
   }
 
-  #repeated(): Pattern {
+  #repeated(): RegexNode {
     const part = this.#atom();
     const range = this.#quantifier();
     if (range === undefined) return part;
@@ -107,7 +107,7 @@ class Parser {
     return { least, most };
   }
 
-  #atom(): Pattern {
+  #atom(): RegexNode {
     const char = this.#chars[this.#at]!;
     if (char === "(") return this.#group();
     if (char === "[") return { kind: "char", set: this.#class() };
@@ -121,7 +121,7 @@ class Parser {
     return this.#literal(char);
   }
 
-  #group(): Pattern {
+  #group(): RegexNode {
     const begin = this.#rest(4);
     const refused = REFUSED_GROUPS.find(([head]) => begin.startsWith(head));
     if (refused !== undefined) throw this.#refusal(`it has ${refused[1]}`);
@@ -133,7 +133,7 @@ class Parser {
     return inside;
   }
 
-  #escape(): Pattern {
+  #escape(): RegexNode {
     const name = this.#chars[this.#at + 1];
     if (name === undefined) throw this.#refusal("it ends in a single \\; write \\\\ for the character");
     if (/[1-9]/u.test(name) || name === "k") throw this.#refusal(`it has the backreference \\${name}`);
@@ -148,7 +148,7 @@ class Parser {
     return isOne ? this.#literal(String.fromCodePoint(only[0])) : { kind: "char", set };
   }
 
-  #literal(literal: string): Pattern {
+  #literal(literal: string): RegexNode {
     const code = literal.codePointAt(0)!;
     const set: CharSet = [[code, code]];
     return this.#ignoreCase ? { kind: "char", set: foldCase(set) } : { kind: "char", set, literal };

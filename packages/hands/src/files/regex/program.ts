@@ -1,6 +1,6 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { CharSet } from "./char-set.ts";
-import type { Assertion, Pattern } from "./parse.ts";
+import type { Assertion, RegexNode } from "./parse.ts";
 
 /** One instruction of a pattern's program; numbers are indexes of instructions. */
 export type Instruction =
@@ -13,7 +13,7 @@ export type Instruction =
 export type Program = readonly Instruction[];
 
 /** Compiles a pattern; throws BAD_ARGUMENTS if its repetitions make it larger than the bound. */
-export function compileProgram(pattern: Pattern): Program {
+export function compileProgram(pattern: RegexNode): Program {
   const program: Instruction[] = [];
   append(pattern, program);
   program.push({ op: "match" });
@@ -21,7 +21,7 @@ export function compileProgram(pattern: Pattern): Program {
 }
 
 /** Appends a pattern; when it has matched, the instruction behind it is next. */
-function append(pattern: Pattern, program: Instruction[]): void {
+function append(pattern: RegexNode, program: Instruction[]): void {
   if (program.length > HAND_LIMITS.regexSize) {
     throw new Fault(
       "BAD_ARGUMENTS",
@@ -46,7 +46,7 @@ function append(pattern: Pattern, program: Instruction[]): void {
   }
 }
 
-function appendChoices(choices: readonly Pattern[], program: Instruction[]): void {
+function appendChoices(choices: readonly RegexNode[], program: Instruction[]): void {
   const split: number[] = [];
   program.push({ op: "split", next: split });
   const ends: number[][] = [];
@@ -60,7 +60,7 @@ function appendChoices(choices: readonly Pattern[], program: Instruction[]): voi
   for (const end of ends) end.push(program.length);
 }
 
-function appendRepeated({ part, least, most }: Extract<Pattern, { kind: "repeat" }>, program: Instruction[]): void {
+function appendRepeated({ part, least, most }: Extract<RegexNode, { kind: "repeat" }>, program: Instruction[]): void {
   for (let count = 0; count < least; count += 1) {
     const before = program.length;
     append(part, program);
@@ -87,7 +87,7 @@ function appendRepeated({ part, least, most }: Extract<Pattern, { kind: "repeat"
 }
 
 /** The longest text that every match contains, case included; empty if none is known. */
-export function requiredText(pattern: Pattern): string {
+export function requiredText(pattern: RegexNode): string {
   if (pattern.kind === "char") return pattern.literal ?? "";
   if (pattern.kind === "repeat") return pattern.least > 0 ? requiredText(pattern.part) : "";
   if (pattern.kind !== "all") return "";

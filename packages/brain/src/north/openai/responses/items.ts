@@ -1,7 +1,7 @@
 import { isObject, textIn } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { refused } from "../caller-tools.ts";
-import type { OfferedTool } from "../caller-tools.ts";
+import type { CallerTool } from "../caller-tools.ts";
 import type { ChatMessage } from "../schema.ts";
 import { toolName } from "../tool-names.ts";
 
@@ -91,7 +91,7 @@ function contentText(content: Json | undefined, path: string): string {
 
 /** The tools of a request, and the types of those that are left out. */
 interface ResponseTools {
-  readonly offered: readonly OfferedTool[];
+  readonly offered: readonly CallerTool[];
   readonly leftOut: readonly string[];
 }
 
@@ -100,7 +100,7 @@ interface ResponseTools {
  * give: it is left out, and the answer says so. Any other tool that the vendor would run is refused.
  */
 export function responseTools(tools: Json | undefined): ResponseTools {
-  const offered: OfferedTool[] = [];
+  const offered: CallerTool[] = [];
   const leftOut: string[] = [];
   for (const [index, tool] of (Array.isArray(tools) ? (tools as readonly Json[]) : []).entries()) {
     const path = `/tools/${index}`;
@@ -111,7 +111,7 @@ export function responseTools(tools: Json | undefined): ResponseTools {
   return { offered, leftOut };
 }
 
-function offeredBy(tool: JsonObject, path: string): readonly OfferedTool[] {
+function offeredBy(tool: JsonObject, path: string): readonly CallerTool[] {
   const { type, tools } = tool;
   if (type === "function" || type === "custom") return [offeredTool(tool, path)];
   if (type !== "namespace" || !Array.isArray(tools))
@@ -123,7 +123,7 @@ function offeredBy(tool: JsonObject, path: string): readonly OfferedTool[] {
   }));
 }
 
-function offeredTool(tool: JsonObject, path: string): OfferedTool {
+function offeredTool(tool: JsonObject, path: string): CallerTool {
   const { parameters, strict, type } = tool;
   return {
     name: wanted(tool, "name", path),

@@ -25,7 +25,7 @@ interface JournalAnswer {
 }
 
 /** Reads the answer that begins after an entry of a run. */
-export async function readAnswer(
+async function readJournalAnswer(
   runs: Runs,
   { run, after }: Pick<AnswerContext, "run" | "after">,
   owner: string,
@@ -47,7 +47,7 @@ export async function readAnswer(
 
 /** How far a response is. */
 export async function readProgress(runs: Runs, answering: AnswerContext, owner: string): Promise<ResponseProgress> {
-  const { status, whole, words, fault } = await readAnswer(runs, answering, owner);
+  const { status, whole, words, fault } = await readJournalAnswer(runs, answering, owner);
   if (whole !== undefined) return wholeProgress(answering, whole);
   if (status === "in_progress" || status === "whole") return { status: "in_progress" };
   return { status, used: words.used, ...(fault === undefined ? {} : { fault }) };
@@ -69,7 +69,7 @@ export async function turnsOfResponse(
 ): Promise<{ readonly turns: readonly Turn[]; readonly call: string | undefined; readonly thread: string }> {
   const { run, owner, id } = stored;
   const head = await runs.find(run, owner);
-  const { status, whole, seq } = await readAnswer(runs, stored, owner);
+  const { status, whole, seq } = await readJournalAnswer(runs, stored, owner);
   if (status === "in_progress") throw new Fault("CONFLICT", `Response ${id} is still being worked on. Wait for it.`);
   const call = whole?.ending.finish === "call" ? whole.ending.id : undefined;
   return { turns: await turnsUntil(runs, stored, seq), call, thread: head.thread };
@@ -93,7 +93,7 @@ export async function itemsAt(
   place: Pick<AnswerContext, "run" | "after">,
   owner: string,
 ): Promise<readonly JsonObject[]> {
-  const { whole } = await readAnswer(runs, place, owner);
+  const { whole } = await readJournalAnswer(runs, place, owner);
   if (whole === undefined) return [];
   return outputItems({ ...place, model: "", at: 0, tools: await toolsOf(runs, place.run) }, whole);
 }
