@@ -123,6 +123,8 @@ export class Terminal {
   /** `sees` searches from this position on. */
   #from = 0;
   #look: (() => void) | undefined;
+  /** How the command ended, once everything that it wrote was read. */
+  #end: string | undefined;
 
   constructor(child: ChildProcessWithoutNullStreams) {
     this.#child = child;
@@ -131,7 +133,10 @@ export class Terminal {
       this.#seen += chunk;
       this.#look?.();
     });
-    child.on("close", () => this.#look?.());
+    child.on("close", (code, signal) => {
+      this.#end = signal ?? `exit code ${code}`;
+      this.#look?.();
+    });
   }
 
   /** Everything that was written to the terminal, as it was written. */
@@ -152,8 +157,8 @@ export class Terminal {
         this.#from = at + words.length;
         return;
       }
-      if (this.#child.exitCode !== null)
-        throw new Error(`The command ended without ${JSON.stringify(words)}:\n${this.seen}`);
+      if (this.#end !== undefined)
+        throw new Error(`The command ended (${this.#end}) without ${JSON.stringify(words)}:\n${this.seen}`);
       await new Promise<void>((resolve) => (this.#look = resolve));
     }
   }
