@@ -184,6 +184,51 @@ test("a yes for this run covers the same plan again, and the start of it names t
   assert.deepEqual(await runWith(t, ["yes, for this run"]), { marks: "ran\nran\n", asked: 1, faults: [] });
 });
 
+test("a changed plan is judged anew: what the person wrote runs under a plan of its own, and the model is told", async (t) => {
+  const at = await target(t);
+  const { journal } = await openStore("sqlite", join(temporaryFolder(t), "journal.db"));
+  t.after(() => journal.close());
+  const model = scriptedModel(insistent({ command: "echo ran >> marks" }));
+  const runs = openRuns({ journal, model, hand: at.hand });
+  const { run } = await runs.start({ task: "do it", workspace: at.workspace });
+  const entries = await finishRun(runs, run.id, ["yes, changed: echo mine >> marks", "no"]);
+  assert.equal(readFileSync(join(at.workspace, "marks"), "utf8"), "mine\n");
+  const judgements = entries.flatMap(({ event }) => (event.type === "policy.judged" ? [event] : []));
+  assert.deepEqual(
+    judgements.map(({ plan }) => plan.kind === "shell" && plan.command),
+    ["echo ran >> marks", "echo mine >> marks", "echo ran >> marks"],
+  );
+  assert.notEqual(judgements[0]?.hash, judgements[1]?.hash);
+  const asked = entries.find(({ event }) => event.type === "question.asked")?.event;
+  const started = entries.find(({ event }) => event.type === "action.started")?.event;
+  assert.ok(asked?.type === "question.asked" && started?.type === "action.started");
+  assert.deepEqual([started.action.input["command"], started.approval], ["echo mine >> marks", asked.id]);
+  const told = model.requests[1]?.turns.at(-1)?.text ?? "";
+  assert.match(told, /test changed this call.*echo mine >> marks/);
+});
+
+test("a change that cannot be carried out leaves the question open", async (t) => {
+  const at = await target(t);
+  const { journal } = await openStore("sqlite", join(temporaryFolder(t), "journal.db"));
+  t.after(() => journal.close());
+  const runs = openRuns({ journal, model: scriptedModel(insistent({ command: "echo ran >> marks" })), hand: at.hand });
+  const { run } = await runs.start({ task: "do it", workspace: at.workspace });
+  for await (const followed of runs.follow(run.id))
+    if ("entry" in followed && followed.entry.event.type === "question.asked") break;
+  const by = "test";
+  for (const [input, code] of [
+    [{ comand: "ls" }, "BAD_ARGUMENTS"],
+    [{ dir_path: 7 }, "BAD_ARGUMENTS"],
+    [{ command: null }, "BAD_ARGUMENTS"],
+  ] as const)
+    await assert.rejects(runs.answer(run.id, { text: "yes", by, input }), { code }, JSON.stringify(input));
+  await assert.rejects(runs.answer(run.id, { text: "no", by, input: { command: "ls" } }), { code: "BAD_ARGUMENTS" });
+  const changed = { text: "yes", by, input: { command: "echo mine >> marks" }, mayApprove: false };
+  await assert.rejects(runs.answer(run.id, changed), { code: "FORBIDDEN" });
+  await runs.abort(run.id, "enough");
+  assert.equal(existsSync(join(at.workspace, "marks")), false);
+});
+
 test("a no that speaks of a yes approves nothing", async (t) => {
   const { marks, faults } = await runWith(t, ["no, not yes", "No: yes, but tell me first what it does"]);
   assert.equal(marks, "");

@@ -55,7 +55,8 @@ test("004-17 004-18 a shell command runs under an id that comes back with its ou
 test("004-16 an executor's person may say no, or want it otherwise, and the model is told", async (t) => {
   const end = await startExecutorServer(t, shell("rm -rf build"), shell("rm -r build"), text("Left alone."));
   await using executor = await ForeignExecutor.dial(end);
-  await executor.does(look).shake({ initial_prompt: "clean up", known_tools: TOOLS });
+  const runs: ToolBehaviour = (asked) => (asked.name === "Shell" ? { status: "success", result: "a b" } : look(asked));
+  await executor.does(runs).shake({ initial_prompt: "clean up", known_tools: TOOLS });
   const first = await executor.hears("tool_call_request");
   executor.say("tool_approval", { tool_call_id: first.payload["tool_call_id"] ?? "", approved: false });
   const second = await executor.hears("tool_call_request");
@@ -66,8 +67,10 @@ test("004-16 an executor's person may say no, or want it otherwise, and the mode
     modifications: { command: "ls build" },
   });
   await executor.hears("task_completed");
-  assert.match(lastTold(end), /APPROVAL_DENIED.*ls build/s);
-  assert.equal(executor.all("run_tool").length, 2, "only the looks were carried out");
+  assert.match(lastTold(end), /a b\n.*changed this call.*ls build/s);
+  const ran = executor.all("run_tool").at(-1);
+  assert.deepEqual(ran?.["parameters"], { command: "ls build", dir_path: "." }, "what the person wrote is what runs");
+  assert.equal(executor.all("run_tool").length, 3, "beyond the looks, only that was carried out");
 });
 
 test("004-26 a question to the executor's person waits 1200 s for its answer; a second answer has nothing to answer", async (t) => {

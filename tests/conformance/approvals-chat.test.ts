@@ -47,7 +47,7 @@ test("003 an approval ends the turn with the question, the run and the plan, and
   assert.ok(contentOf(asked).includes(COMMAND) && contentOf(asked).includes(head!.id), contentOf(asked));
   assert.equal(asked.choices[0]?.finish_reason, "stop");
   const { question_id: question, run_id: run, options, about } = asked.question ?? {};
-  assert.deepEqual([run, options, about], [head!.id, ["yes", "no", "yes for this run"], "approval"]);
+  assert.deepEqual([run, options, about], [head!.id, ["yes", "no", "yes for this run", "yes, changed"], "approval"]);
   assert.equal(commandOf(asked.question), COMMAND);
   assert.ok(contentOf(asked).includes(question as string));
   const again = await say(brain, id, "what would it do?");

@@ -1,5 +1,5 @@
 import { isTerminal } from "@vidro/core";
-import type { Json, RunHead, TerminalEvent } from "@vidro/core";
+import type { Json, JsonObject, RunHead, TerminalEvent } from "@vidro/core";
 import { readRunStream } from "./run-stream.ts";
 import type { FollowOptions } from "./run-stream.ts";
 import { runEventOf } from "./run-stream-item.ts";
@@ -13,6 +13,8 @@ export interface RunAnswer {
   readonly text: string;
   /** Id of the question; the open one when absent. */
   readonly question?: string;
+  /** With a yes to a plan: fields of the action's input that run instead of the model's; `null` leaves a field out. */
+  readonly input?: JsonObject;
 }
 
 /**
@@ -62,8 +64,12 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Answers the question that the run waits for; CONFLICT when it is answered already. */
   async answer(answer: string | RunAnswer, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    const { text, question } = typeof answer === "string" ? { text: answer } : answer;
-    const body = { answer: text, ...(question === undefined ? {} : { question }) };
+    const { text, question, input } = typeof answer === "string" ? { text: answer } : answer;
+    const body = {
+      answer: text,
+      ...(question === undefined ? {} : { question }),
+      ...(input === undefined ? {} : { input }),
+    };
     await this.#brain.request({ method: "POST", path: `${this.#path}/answers`, body, ...this.#withSignal(options) });
   }
 

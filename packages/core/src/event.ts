@@ -291,6 +291,8 @@ export interface QuestionAnswered {
   readonly answer: string;
   /** Name of the person who answered; absent when the question expired. */
   readonly by?: string;
+  /** The whole input of the action as the person changed it; the action is judged anew with it, and is approved. */
+  readonly input?: JsonObject;
 }
 
 /** A person said something while the run works; the model is told with its next step. */

@@ -205,7 +205,7 @@ function streamEvents(deps: AgentWires, call: RouteCall, what: { run: string; af
 
 async function answer(deps: AgentWires, call: RouteCall): Promise<Reply> {
   const body = call.body as unknown as AnswerBody;
-  const { session_id: session = "", question_id: question, healing_id: healing, answer: text } = body;
+  const { session_id: session = "", question_id: question, healing_id: healing, answer: text, input } = body;
   const { owner } = call.caller;
   if (healing !== undefined) return answerHealing(deps, { healing, text, owner });
   const { id: thread } = await deps.threads.find(session, owner);
@@ -214,7 +214,7 @@ async function answer(deps: AgentWires, call: RouteCall): Promise<Reply> {
       ? await findOnlyQuestion(deps, call, thread)
       : await findQuestion(deps, { thread, question, owner });
   const right = { mayApprove: mayApprove(call.caller, deps) };
-  await deps.runs.answer(meant.run, { text, by: owner, question: meant.question, ...right });
+  await deps.runs.answer(meant.run, { text, input, by: owner, question: meant.question, ...right });
   return { json: { ok: true } };
 }
 

@@ -99,9 +99,9 @@ async function events(deps: JournalDependencies, call: RouteCall): Promise<Reply
 
 async function answer(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
   const { id } = await own(deps, call);
-  const { question, answer: text } = call.body as { question?: string; answer: string };
+  const { question, answer: text, input } = call.body as { question?: string; answer: string; input?: JsonObject };
   const { caller } = call;
-  await deps.runs.answer(id, { text, by: caller.owner, question, mayApprove: mayApprove(caller, deps) });
+  await deps.runs.answer(id, { text, by: caller.owner, question, input, mayApprove: mayApprove(caller, deps) });
   return stands(deps, call);
 }
 
@@ -274,7 +274,21 @@ const EVENTS = {
   query: object({ after: AFTER_SCHEMA, live: { ...TRUTH, description: "false leaves out what is only live." } }),
   answer: object({ seq: COUNT, at: { type: "integer" }, event: { type: "object" } }, ["seq", "at", "event"]),
 };
-const ANSWER = object({ question: NAME, answer: { type: "string", maxLength: RUN_LIMITS.answerChars } }, ["answer"]);
+const ANSWER = object(
+  {
+    question: NAME,
+    answer: {
+      type: "string",
+      maxLength: RUN_LIMITS.answerChars,
+      description: "One of the question's options, or a no with its reason.",
+    },
+    input: {
+      type: "object",
+      description: "With a yes to a plan: fields of the action's input to run instead; null leaves a field out.",
+    },
+  },
+  ["answer"],
+);
 const SAY = object({ text: { type: "string", minLength: 1, maxLength: RUN_LIMITS.remarkChars } }, ["text"]);
 const ABORT = object({ reason: { type: "string", minLength: 1, maxLength: RUN_LIMITS.lineChars } });
 

@@ -1,5 +1,5 @@
 import { Fault, STREAM_LIMITS } from "@vidro/core";
-import { answerWords, readAnswer } from "@vidro/core/text";
+import { answerWords, CHANGED_YES, readAnswer } from "@vidro/core/text";
 import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
 
@@ -14,7 +14,7 @@ export function endsTurn({ about }: Pick<QuestionAsked, "about">): boolean {
 export function questionText(question: QuestionAsked, run: string): string {
   const { id, about, text, options, language } = question;
   const how = about.kind === "ask" ? [] : [answerWords(run, id, language)];
-  return [text, ...options.map((option) => `- ${option}`), ...how].join("\n");
+  return [text, ...options.map((option) => `- ${option}${option === CHANGED_YES ? ": …" : ""}`), ...how].join("\n");
 }
 
 /** A question as fields: with the whole plan where it is about one, and the path for its answer. */

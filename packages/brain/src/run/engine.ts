@@ -1,6 +1,5 @@
 import { asFault, Fault, handAction, LONGEST_TIMER_MS, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
 import { acceptRemark, decide, nextHealing, isSettled, outcomeOf, recallOf, reduce } from "@vidro/core/run";
-import { isApproval, readAnswer } from "@vidro/core/text";
 import type {
   Action,
   ActionEnd,
@@ -18,6 +17,7 @@ import type { Decision, RunState } from "@vidro/core/run";
 import { redactEvent, momentIn } from "./opening-entries.ts";
 import { interruptedPhase, unknownAction, NOT_ORDERED, NOT_STOPPED, performOrder } from "./perform-action.ts";
 import { callModel } from "./call-model.ts";
+import { answeredBy, openQuestionOf, type QuestionAnswer } from "./person-answer.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 
@@ -26,16 +26,6 @@ import type { RunDependencies } from "./run-dependencies.ts";
  * Nothing is kept outside the state, and the state is the fold of the journal, so a loop that stops anywhere goes on
  * from the journal as if it had never stopped.
  */
-
-/** An answer to a question of a run. */
-export interface QuestionAnswer {
-  readonly text: string;
-  readonly by: string;
-  /** Id of the question that is answered; the open one when left out. */
-  readonly question?: string | undefined;
-  /** Whether the caller may approve effects; left out by code that acts for the person at this machine. */
-  readonly mayApprove?: boolean;
-}
 
 /** Drives one run in this process. */
 export class RunLoop {
@@ -102,23 +92,12 @@ export class RunLoop {
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  /**
-   * Answers the open question; resolves when the answer is durable. BAD_ARGUMENTS when the text is none of the options:
-   * the question stays open. FORBIDDEN when the answer approves an effect and the caller may not approve.
-   */
-  async answer({ text, by, question, mayApprove = true }: QuestionAnswer): Promise<void> {
-    const { phase } = this.#state;
-    if (phase.name !== "asking") throw new Fault("CONFLICT", "No question is open in this run.");
-    if (question !== undefined && question !== phase.question.id) {
-      throw new Fault("CONFLICT", `Question ${question} is closed; the open one is ${phase.question.id}.`);
-    }
-    const answer = readAnswer(phase.question, text.slice(0, RUN_LIMITS.answerChars));
-    if (answer === undefined) {
-      const options = phase.question.options.join(" or ");
-      throw new Fault("BAD_ARGUMENTS", `The answer is ${options}; question ${phase.question.id} stays open.`);
-    }
-    if (!mayApprove && isApproval(phase.question, answer)) throw new Fault("FORBIDDEN", "scope approve required");
-    this.#record([{ type: "question.answered", id: phase.question.id, answer, by }]);
+  /** Answers the open question; resolves when the answer is durable, and rejects as `answeredBy` does. */
+  async answer(given: QuestionAnswer): Promise<void> {
+    const answered = await answeredBy(this.#state, given, this.#deps);
+    // Another answer may have come while the hand judged a change.
+    openQuestionOf(this.#state, answered.id);
+    this.#record([answered]);
     const saved = this.#saved;
     this.#wake?.();
     await saved;

@@ -1,12 +1,13 @@
 import { FOLLOW_LIMITS } from "@vidro/core";
-import { readAnswer } from "@vidro/core/text";
 import type { Journal, QuestionAsked } from "@vidro/core";
+import { recordedAnswer } from "./person-answer.ts";
+import type { QuestionAnswer } from "./person-answer.ts";
 
 /** Whether a person gave this answer to this question of a run before; then repeating it has no effect. */
 export async function isAnswered(
   journal: Pick<Journal, "read">,
   run: string,
-  { question, text }: { readonly question: string; readonly text: string },
+  { question, text, input }: Pick<QuestionAnswer, "text" | "input"> & { readonly question: string },
 ): Promise<boolean> {
   let asked: QuestionAsked | undefined;
   for (let after = 0; ; after += FOLLOW_LIMITS.batch) {
@@ -14,7 +15,7 @@ export async function isAnswered(
     for (const { event } of entries) {
       if (event.type === "question.asked" && event.id === question) asked = event;
       if (event.type === "question.answered" && event.id === question && asked !== undefined)
-        return event.by !== undefined && event.answer === readAnswer(asked, text);
+        return event.by !== undefined && event.answer === recordedAnswer(asked, { text, input });
     }
     if (entries.length < FOLLOW_LIMITS.batch) return false;
   }

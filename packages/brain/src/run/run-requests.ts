@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { asFault, Fault, FAULTS, isObject, RUN_LIMITS } from "@vidro/core";
 import type { FaultCode, Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { LOCAL_OWNER } from "../auth/caller.ts";
-import type { QuestionAnswer } from "./engine.ts";
+import type { QuestionAnswer } from "./person-answer.ts";
 
 /** A request about a run, for the brain that drives it. */
 export type RunRequest =

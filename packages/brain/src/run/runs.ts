@@ -2,7 +2,7 @@ import { LOCAL_OWNER } from "../auth/caller.ts";
 import { isAnswered } from "./repeated-answer.ts";
 import { contain } from "../observe/containment.ts";
 import { RunLoop } from "./engine.ts";
-import type { QuestionAnswer } from "./engine.ts";
+import type { QuestionAnswer } from "./person-answer.ts";
 import { followRunInBatches } from "./follow.ts";
 import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
@@ -190,7 +190,7 @@ export class Runs {
    * may come again: it resolves without effect.
    */
   async answer(run: string, answer: QuestionAnswer): Promise<void> {
-    const { text, question } = answer;
+    const { question } = answer;
     try {
       await orPassedOn(this.#deps.pass, async () => (await this.#driven(run)).drive.answer(answer), {
         kind: "answer",
@@ -199,7 +199,7 @@ export class Runs {
       });
     } catch (thrown) {
       const isClosed = thrown instanceof Fault && thrown.code === "CONFLICT" && question !== undefined;
-      if (!isClosed || !(await isAnswered(this.#journal, run, { question, text }))) throw thrown;
+      if (!isClosed || !(await isAnswered(this.#journal, run, { ...answer, question }))) throw thrown;
     }
   }
 

@@ -1,10 +1,11 @@
-import { RUN_WIDE_YES } from "../text/answer-words.ts";
+import { CHANGED_YES, RUN_WIDE_YES } from "../text/answer-words.ts";
 import { approvalWords } from "../text/approval-words.ts";
 import type { Event, Question, QuestionAsked } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isCompactionDue } from "./context-room.ts";
 import { nextHealing, nextRepair } from "./heal.ts";
+import { canonicalJson } from "../json.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
 import { asksForSummary, compactConversation } from "./compaction.ts";
@@ -147,7 +148,7 @@ function decideOnAnswer(
 function decideOnAction(state: RunState, action: Action, moment: Moment): Decision {
   if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
   if (state.used.actions >= state.started.budget.actions) return failRun("ACTION_LIMIT");
-  if (state.repeated.call.includes(REDACTED)) {
+  if (canonicalJson(action.input).includes(REDACTED)) {
     const fault = { code: "SECRET_IN_ACTION", message: FAULTS.SECRET_IN_ACTION.says } as const;
     return record({ type: "action.failed", action: action.id, fault });
   }
@@ -186,7 +187,7 @@ function decideOnVerdict(
 }
 
 /** The answers to the question about a plan. */
-const APPROVAL_OPTIONS: readonly string[] = ["yes", "no", RUN_WIDE_YES];
+const APPROVAL_OPTIONS: readonly string[] = ["yes", "no", RUN_WIDE_YES, CHANGED_YES];
 
 function startAction(
   state: RunState,

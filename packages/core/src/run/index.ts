@@ -1,4 +1,5 @@
 export * from "./bootstrap.ts";
+export * from "./changed-input.ts";
 export * from "./compaction.ts";
 export * from "./decide.ts";
 export * from "./direct.ts";

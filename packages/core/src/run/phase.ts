@@ -11,7 +11,8 @@ export type Phase =
   | { readonly name: "backing-off"; readonly until: number }
   | { readonly name: "question-drafted"; readonly text: string; readonly options: readonly string[] }
   | { readonly name: "tool-proposed"; readonly tool: ToolSpec }
-  | { readonly name: "action-proposed"; readonly action: Action }
+  /** With `approval`, the id of the question whose answer approved the action as it is now. */
+  | { readonly name: "action-proposed"; readonly action: Action; readonly approval?: string }
   | {
       readonly name: "judged";
       readonly action: Action;

@@ -18,7 +18,7 @@ import { canonicalJson } from "../json.ts";
 import { isApproval, UNASKED_ANSWER } from "../text/answer-words.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, ToolSpec } from "../tool.ts";
-import { refusalFault, wordsForModel } from "./answer-effect.ts";
+import { changeNotice, refusalFault, wordsForModel } from "./answer-effect.ts";
 import { roomAfterOverflow, roomAfterReply, roomAtStart } from "./context-room.ts";
 import type { ContextRoom } from "./context-room.ts";
 import { TOOLS_IN_TEXT } from "./heal.ts";
@@ -293,7 +293,8 @@ function repairOf({ context, turns, history }: RunState, { healing, metadata: { 
 
 function phaseAfterVerdict(state: RunState, { action: id, verdict, plan, hash, policy }: PolicyJudged): Phase {
   const action = actionOf(state, id);
-  const approval = findRunApproval(state.approvals, { plan, hash, hand: handOf(state.started.hand, action) });
+  const given = state.phase.name === "action-proposed" ? state.phase.approval : undefined;
+  const approval = given ?? findRunApproval(state.approvals, { plan, hash, hand: handOf(state.started.hand, action) });
   return verdict.decision === "ask" && approval !== undefined
     ? { name: "approved", action, approved: hash, approval }
     : { name: "judged", action, verdict, plan, hash, policy };
@@ -334,6 +335,13 @@ function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
     }
     case "approval": {
       if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An approval was asked for no action.");
+      if (isApproval(question, event.answer) && event.input !== undefined) {
+        const changed = { ...action, input: event.input };
+        return {
+          phase: { name: "action-proposed", action: changed, approval: event.id },
+          told: [...state.told, changeNotice(changed, event)],
+        };
+      }
       if (isApproval(question, event.answer))
         return {
           phase: { name: "approved", action, approved: question.about.hash },

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isApproval, readAnswer } from "./answer-words.ts";
+import { changeIn, isApproval, readAnswer } from "./answer-words.ts";
+import { commandWords } from "./command-words.ts";
 
 const approval = {
   about: { kind: "approval", action: "a", hash: "h", policy: "p" },
-  options: ["yes", "no", "yes for this run"],
+  options: ["yes", "no", "yes for this run", "yes, changed"],
 } as const;
 const unknown = { about: { kind: "unknown", action: "a" }, options: ["continue", "stop"] } as const;
 
@@ -27,6 +28,23 @@ test("a yes for the whole run is told apart from a yes, and only where it is an 
     assert.equal(readAnswer({ ...approval, options: ["yes", "no"] }, words), undefined, words);
   }
   assert.equal(isApproval(approval, "yes for this run"), true);
+});
+
+test("a yes with a change keeps its words as they were written, and a yes with a condition is no answer", () => {
+  for (const words of ["yes, changed: ls 'Ä b'", "sim, mudado: ls 'Ä b'", "Sí, cambiado:  ls 'Ä b' "]) {
+    assert.equal(readAnswer(approval, words), "yes, changed", words);
+    assert.equal(changeIn(words), "ls 'Ä b'", words);
+    assert.equal(readAnswer({ ...approval, options: ["yes", "no"] }, words), undefined, words);
+  }
+  for (const words of ["yes, changed:", "yes, but: ls", "changed: ls"]) assert.equal(changeIn(words), undefined, words);
+  assert.equal(isApproval(approval, "yes, changed"), true);
+});
+
+test("a command line is split as a shell would split it, and nothing in it is expanded", () => {
+  const line = String.raw`git commit -m 'two words' "a \"b\" $HOME" x\ y ''`;
+  assert.deepEqual(commandWords(line), ["git", "commit", "-m", "two words", 'a "b" $HOME', "x y", ""]);
+  assert.equal(commandWords("echo 'open"), undefined);
+  assert.deepEqual(commandWords("  "), []);
 });
 
 test("a no may say why, and keeps its words", () => {

@@ -20,12 +20,25 @@ export const UNASKED_ANSWER = "no: no person could be asked";
 /** The answer that approves a plan, and the same plan again in the same run. */
 export const RUN_WIDE_YES = "yes for this run";
 
-/** What people write for it, in English, Portuguese and Spanish, without accents and commas. */
+/** The answer that approves what a person made of a plan; the change is in the event, or in the words behind a colon. */
+export const CHANGED_YES = "yes, changed";
+
+/** What people write for it, in English, Portuguese and Spanish, with what is to run instead. */
+const CHANGED =
+  /^\s*(?:yes|y|sim|s[i\u00ed]?|si\u0301)\s*,?\s*(?:changed|change to|mudado|mude para|cambiado|cambia a)\s*:\s*(\S[^]*)$/iu;
+
+/** What people write for a yes for this run, in English, Portuguese and Spanish, without accents and commas. */
 const RUN_WIDE = /^(?:yes|y|sim|si) (?:for|in|para|em|en|nesta) ?(?:this|the|esta|a|la)? ?(?:run|execucao|ejecucion)$/;
 
 /** Whether an answer approves an effect: a plan, or a proposed tool. */
 export function isApproval({ about, options }: Pick<QuestionAsked, "about" | "options">, answer: string): boolean {
-  return (about.kind === "approval" || about.kind === "tool") && (answer === options[0] || answer === RUN_WIDE_YES);
+  if (about.kind !== "approval" && about.kind !== "tool") return false;
+  return answer === options[0] || answer === RUN_WIDE_YES || answer === CHANGED_YES;
+}
+
+/** What is to run instead, from the words of an answer; undefined when they change nothing. */
+export function changeIn(words: string): string | undefined {
+  return CHANGED.exec(words)?.[1]?.trimEnd();
 }
 
 /**
@@ -37,6 +50,7 @@ export function readAnswer(
   words: string,
 ): string | undefined {
   if (about.kind === "ask" || about.kind === "call") return words;
+  if (options.includes(CHANGED_YES) && changeIn(words) !== undefined) return CHANGED_YES;
   const said = words.normalize("NFD").replaceAll(MARKS, "").toLowerCase().replaceAll(EDGES, "");
   const [on, off] = options;
   const option = options.find((each) => each.toLowerCase() === said);

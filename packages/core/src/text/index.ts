@@ -1,6 +1,7 @@
 export * from "./answer-words.ts";
 export * from "./approval-words.ts";
 export * from "./bounded-lines.ts";
+export * from "./command-words.ts";
 export * from "./edit-distance.ts";
 export * from "./language.ts";
 export * from "./nearest.ts";

@@ -84,7 +84,12 @@ export const EXECUTOR_MESSAGE_SCHEMAS: { readonly [type: string]: JsonObject } =
     stream: { enum: ["stdout", "stderr"] },
     chunk: anyText,
   }),
-  tool_approval: closedObject(["tool_call_id", "approved"], { tool_call_id: name, approved: flag, modifications: {} }),
+  tool_approval: closedObject(["tool_call_id", "approved"], {
+    tool_call_id: name,
+    approved: flag,
+    modifications: {},
+    answer: text(RUN_LIMITS.answerChars, 0),
+  }),
   user_input: closedObject(["input_request_id", "response"], {
     input_request_id: name,
     response: text(RUN_LIMITS.answerChars, 0),

@@ -30,6 +30,8 @@ export interface AnswerBody {
   readonly question_id?: string;
   readonly healing_id?: string;
   readonly answer: string;
+  /** With a yes to a plan: fields of the action's input to run instead. */
+  readonly input?: JsonObject;
 }
 
 /** Body that says something to a run at work. */
@@ -76,6 +78,7 @@ export const BODIES = {
         question_id: NAME,
         healing_id: NAME,
         answer: { type: "string", maxLength: RUN_LIMITS.answerChars },
+        input: { type: "object" },
       },
       ["answer"],
     ),

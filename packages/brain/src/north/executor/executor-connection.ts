@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
-import { EXECUTOR_LIMITS, Fault, HAND_LIMITS, REGISTER_LIMITS, asFault } from "@vidro/core";
+import { EXECUTOR_LIMITS, Fault, HAND_LIMITS, REGISTER_LIMITS, asFault, isObject } from "@vidro/core";
 import { BOOTSTRAP } from "@vidro/core/run";
+import { CHANGED_YES } from "@vidro/core/text";
 import type { JsonObject, RunHead, Turn } from "@vidro/core";
 import type {
   AttachedExecutor,
@@ -83,9 +84,10 @@ export class ExecutorConnection implements ExecutorListener {
         : open?.id === payload["input_request_id"];
     if (run === undefined || open === undefined || !isMeant)
       throw new Fault("CONFLICT", "No open question takes this answer; it may have been answered already.");
-    const text = type === "tool_approval" ? approvalText(payload, open.options) : textOrEmpty(payload, "response");
+    const given =
+      type === "tool_approval" ? approvalAnswer(payload, open.options) : { text: textOrEmpty(payload, "response") };
     // The person at an executor decides about the executor's own host, which takes no right to approve for other hosts.
-    await this.#deps.runs.answer(run.id, { text, by: this.#caller.owner, question: open.id });
+    await this.#deps.runs.answer(run.id, { ...given, by: this.#caller.owner, question: open.id });
   }
 
   async #say(run: RunHead | undefined, payload: JsonObject): Promise<void> {
@@ -166,9 +168,15 @@ function briefing({ content, file_paths: files = [] }: NonNullable<Handshake["pr
   return [{ role: "user", text: `[About the project${about}]\n${content}` }];
 }
 
-/** An approval as the text of an answer; a yes with changes is a no that says what to do instead. */
-function approvalText({ approved, modifications }: JsonObject, options: readonly string[]): string {
-  const changes = modifications === undefined || modifications === null ? "" : JSON.stringify(modifications);
-  if (approved === true) return changes === "" ? (options[0] ?? "yes") : `no: not like this, but so: ${changes}`;
-  return changes === "" ? "no" : `no: ${changes}`;
+/** An approval as an answer: what `answer` says, else yes or no; changes belong to a yes, and explain a no. */
+function approvalAnswer(
+  { approved, modifications, answer }: JsonObject,
+  options: readonly string[],
+): { readonly text: string; readonly input?: JsonObject } {
+  if (typeof answer === "string" && answer !== "") return { text: answer };
+  const hasChanges = modifications !== undefined && modifications !== null;
+  const words = typeof modifications === "string" ? modifications : JSON.stringify(modifications);
+  if (approved !== true) return { text: hasChanges ? `no: ${words}` : "no" };
+  if (isObject(modifications)) return { text: options[0] ?? "yes", input: modifications };
+  return { text: hasChanges ? `${CHANGED_YES}: ${words}` : (options[0] ?? "yes") };
 }
