@@ -1,5 +1,6 @@
 import { KNOWLEDGE_LIMITS } from "@vidro/core";
 import type { Entry, Journal } from "@vidro/core";
+import { forwardJournal } from "../stores/forward-journal.ts";
 import type { Knowledge, KnowledgeEntry } from "./knowledge.ts";
 
 /** The same journal; findings and notes of models become entries of the knowledge base once they are durable. */
@@ -11,7 +12,7 @@ export function knowledgeJournal(inner: Journal, knowledge: Knowledge, failed: (
     for (const finding of found) if (owner !== undefined) await knowledge.add({ ...finding, owner });
   };
   return {
-    ...passOn(inner),
+    ...forwardJournal(inner),
     async append(lease, entries) {
       await inner.append(lease, entries);
       // The run goes on whatever becomes of the knowledge base: the journal has the finding.
@@ -29,21 +30,4 @@ function findingOf(run: string, { seq, at, event }: Entry): readonly Omit<Knowle
   if (event.type !== "note.observed" || event.note.trim() === "") return [];
   const [title = ""] = event.note.trim().split("\n");
   return [{ ...about, title: title.slice(0, KNOWLEDGE_LIMITS.titleChars), tags: ["note"], snippet: event.note }];
-}
-
-function passOn(inner: Journal): Journal {
-  return {
-    create: (run, entries, holder) => inner.create(run, entries, holder),
-    append: (lease, entries) => inner.append(lease, entries),
-    lease: (run, holder) => inner.lease(run, holder),
-    release: (lease) => inner.release(lease),
-    read: (run, after, limit) => inner.read(run, after, limit),
-    head: (run) => inner.head(run),
-    list: (filter) => inner.list(filter),
-    undriven: (limit) => inner.undriven(limit),
-    renew: (lease) => inner.renew(lease),
-    watch: (run, wake) => inner.watch(run, wake),
-    verify: (run) => inner.verify(run),
-    close: () => inner.close(),
-  };
 }

@@ -1,4 +1,5 @@
 import type { ContextCompacted, Entry, Event, Journal, Outcome, Usage } from "@vidro/core";
+import { forwardJournal } from "../stores/forward-journal.ts";
 import type { Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -41,6 +42,7 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
     });
   };
   return {
+    ...forwardJournal(inner),
     async create(run, entries, holder) {
       const made = await timed(inner.create(run, entries, holder), observers);
       if (made.lease === undefined) return made;
@@ -64,14 +66,6 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
       leased.delete(lease.run);
       await inner.release(lease);
     },
-    read: (run, after, limit) => inner.read(run, after, limit),
-    head: (run) => inner.head(run),
-    list: (filter) => inner.list(filter),
-    undriven: (limit) => inner.undriven(limit),
-    renew: (lease) => inner.renew(lease),
-    watch: (run, wake) => inner.watch(run, wake),
-    verify: (run) => inner.verify(run),
-    close: () => inner.close(),
   };
 }
 
