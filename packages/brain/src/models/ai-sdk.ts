@@ -1,11 +1,12 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { Fault, MODEL_LIMITS } from "@vidro/core";
-import type { Model, ModelEvent, ModelRequest } from "@vidro/core";
+import { TOOLS_IN_TEXT } from "@vidro/core/run";
+import type { FaultReport, HealTried, Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk/fault.ts";
 import { callOptions, COMPATIBLE } from "./ai-sdk/prompt.ts";
-import { callAsLearnt, LearntFacts } from "./ai-sdk/learnt-facts.ts";
+import { LearntFacts } from "./ai-sdk/learnt-facts.ts";
 import { withoutTools } from "./ai-sdk/text-prompt.ts";
-import { readTags } from "./ai-sdk/tagged-text.ts";
+import { TagReader } from "./ai-sdk/tagged-text.ts";
 import { ReplyBuilder } from "./reply-builder.ts";
 import { Deadline } from "./call-deadline.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
@@ -44,65 +45,88 @@ export function aiSdkModel(options: AiSdkModelOptions): Model {
   };
   const { name, window } = options;
   const facts = new LearntFacts(window === undefined ? options.askWindow : undefined);
-  const call: Model["call"] = (request, signal) =>
-    callAsLearnt({
-      name,
-      facts,
-      request,
-      answer: (isInText) => answer({ ...options, load, isInText }, request, signal),
-    });
+  const call: Model["call"] = (request, signal) => answer({ ...options, load, facts }, request, signal);
   return { name, call, summarises: true, ...(window === undefined ? {} : { window }) };
 }
 
-/** A model that is called, and whether its tools are described in the text. */
+/** A model that is called, and what its server has told about it. */
 interface CalledModel extends AiSdkModelOptions {
+  readonly facts: LearntFacts;
+}
+
+/** Calls the model; a server that refuses tools is asked again without them, and never with them after that. */
+async function* answer(model: CalledModel, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const { name, facts } = model;
+  facts.isInText ||= request.inText?.includes(name) === true;
+  for (let isInText = facts.isInText; ; isInText = true) {
+    const fault = yield* answerOnce({ ...model, isInText }, request, signal);
+    if (fault === undefined) return;
+    if (fault.code !== "MODEL_TOOLLESS" || isInText) {
+      facts.learn(fault);
+      return yield { type: "failed", fault };
+    }
+    facts.isInText = true;
+    yield { type: "healed", heal: describedInText(name, fault) };
+  }
+}
+
+/** One call of a model, with its tools or with their description in the text. */
+interface ModelAttempt extends CalledModel {
   readonly isInText: boolean;
 }
 
-async function* answer(options: CalledModel, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const { firstTokenMs = MODEL_LIMITS.firstTokenMs, betweenTokensMs = MODEL_LIMITS.betweenTokensMs } = options;
+/** Passes on the reply as it comes; returns the fault of a call that failed. */
+async function* answerOnce(
+  attempt: ModelAttempt,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, FaultReport | undefined> {
+  const { firstTokenMs = MODEL_LIMITS.firstTokenMs, betweenTokensMs = MODEL_LIMITS.betweenTokensMs } = attempt;
   const deadline = new Deadline(signal, { firstTokenMs, betweenTokensMs });
-  const native = options.native === true ? ({ native: true } as const) : {};
-  const incoming = new ReplyBuilder(options.name, options.replyChars ?? MODEL_LIMITS.replyChars);
+  const native = attempt.native === true ? ({ native: true } as const) : {};
+  const incoming = new ReplyBuilder(attempt.name, attempt.replyChars ?? MODEL_LIMITS.replyChars);
   try {
-    for await (const part of parts(options, request, deadline)) {
-      if (part.type === "error") throw part.error;
-      if (part.type === "finish") {
-        const reply = incoming.finish(part);
-        yield { type: "replied", reply: { ...reply, ...native } };
-        return;
+    const { stream, tags } = await openStream(attempt, request, deadline);
+    for await (const received of within(stream, deadline)) {
+      for (const part of tags?.read(received) ?? [received]) {
+        if (part.type === "error") throw part.error;
+        if (part.type === "finish") {
+          const reply = { ...incoming.finish(part), ...native };
+          yield { type: "replied", reply: { ...reply, ...(await attempt.facts.window(reply.usage)) } };
+          return undefined;
+        }
+        const text = incoming.take(part);
+        if (text !== undefined && text !== "") yield { type: "delta", text, ...native };
       }
-      const text = incoming.take(part);
-      if (text !== undefined && text !== "") yield { type: "delta", text, ...native };
     }
-    throw new Fault("MODEL_CUT", `${options.name} ended its answer before it was finished`);
+    throw new Fault("MODEL_CUT", `${attempt.name} ended its answer before it was finished`);
   } catch (thrown) {
-    yield { type: "failed", fault: (await modelFault(thrown, options)).report() };
+    return (await modelFault(thrown, attempt)).report();
   } finally {
     deadline.end();
   }
 }
 
-/** The parts of the vendor's stream, each within its deadline. */
-async function* parts(
-  options: CalledModel,
+/** Opens the vendor's stream, and a reader of tags where thinking and calls may stand in its text. */
+async function openStream(
+  attempt: ModelAttempt,
   request: ModelRequest,
   deadline: Deadline,
-): AsyncGenerator<LanguageModelV4StreamPart> {
-  const model = await deadline.wait(options.load());
-  const asked = callOptions(request, options);
+): Promise<{ readonly stream: ReadableStream<LanguageModelV4StreamPart>; readonly tags: TagReader | undefined }> {
+  const model = await deadline.wait(attempt.load());
+  const asked = callOptions(request, attempt);
   const { stream } = await deadline.wait(
-    model.doStream({ ...(options.isInText ? withoutTools(asked) : asked), abortSignal: deadline.signal }),
+    model.doStream({ ...(attempt.isInText ? withoutTools(asked) : asked), abortSignal: deadline.signal }),
   );
-  const received = within(stream, deadline);
-  const isNative = !options.isInText && (request.native === true || options.native === true);
+  const isNative = !attempt.isInText && (request.native === true || attempt.native === true);
   const isTagged = TAGGED.test(model.provider) && !isNative;
-  yield* isTagged ? readTags(received, new Set(request.tools.map((tool) => tool.name))) : received;
+  return { stream, tags: isTagged ? new TagReader(new Set(request.tools.map((tool) => tool.name))) : undefined };
 }
 
 /** Models whose servers may pass on thinking and calls as text. */
 const TAGGED = new RegExp(`^(?:${COMPATIBLE}|worker)\\b`);
 
+/** The parts of the vendor's stream, each within its deadline. */
 async function* within(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   deadline: Deadline,
@@ -120,4 +144,16 @@ async function* within(
     // The vendor's stream may be in any state; its errors after the end are ignored.
     reader.cancel().catch(() => undefined);
   }
+}
+
+function describedInText(model: string, { code, message }: FaultReport): HealTried {
+  return {
+    type: "heal.tried",
+    healing: TOOLS_IN_TEXT,
+    description: `${model} takes no tools; they are described in words, and its actions are read from its text.`,
+    severity: "medium",
+    attempt: 1,
+    delayMs: 0,
+    metadata: { code, cause: message, model },
+  };
 }

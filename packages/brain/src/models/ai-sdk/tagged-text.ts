@@ -24,29 +24,15 @@ const MAY_OPEN = /(?:(?:^|(?<=\n))[ \t]*(?:`{1,2}|```\w*[ \t]*(?:\n\s*)?)?)?(?:<
 /** Closing tag of thinking that the template of the prompt has opened. */
 const UNOPENED = /(?:^|(?<=\n))[ \t]*<\/(?:think|thinking)>/;
 
-/** The parts of a stream with thinking and calls of these tools read from its text. */
-export async function* readTags(parts: AsyncIterable<Part>, tools: ReadonlySet<string>): AsyncGenerator<Part> {
-  const reader = new TagReader(tools);
-  for await (const part of parts) {
-    if (part.type === "text-delta") yield* reader.push(part.delta);
-    else if (part.type === "finish") {
-      yield* reader.end();
-      yield part;
-    } else if (part.type !== "text-start" && part.type !== "text-end") {
-      if (part.type === "tool-call" || part.type === "tool-input-start") reader.hasNativeCall = true;
-      yield part;
-    }
-  }
-}
-
 /** A call between tags, and the text that it was. */
 interface HeldCall {
   readonly calls: readonly WrittenCall[];
   readonly text: string;
 }
 
-class TagReader {
-  hasNativeCall = false;
+/** Reads thinking and calls of these tools from the text of one reply. */
+export class TagReader {
+  #hasNativeCall = false;
   readonly #tools: ReadonlySet<string>;
   /** Calls so far: whether they are calls is known at the end. */
   readonly #calls: HeldCall[] = [];
@@ -70,7 +56,16 @@ class TagReader {
     this.#tools = tools;
   }
 
-  *push(piece: string): Generator<Part> {
+  /** The parts that a part of the server's stream comes to. */
+  *read(part: Part): Generator<Part> {
+    if (part.type === "text-delta") return yield* this.#push(part.delta);
+    if (part.type === "text-start" || part.type === "text-end") return;
+    if (part.type === "tool-call" || part.type === "tool-input-start") this.#hasNativeCall = true;
+    if (part.type === "finish") yield* this.#end();
+    yield part;
+  }
+
+  *#push(piece: string): Generator<Part> {
     this.#held += piece;
     for (let before = ""; before !== `${this.#mode} ${this.#held.length}`;) {
       before = `${this.#mode} ${this.#held.length}`;
@@ -81,13 +76,13 @@ class TagReader {
   }
 
   /** What is left when nothing more comes: an unclosed tag is closed by the end. */
-  *end(): Generator<Part> {
+  *#end(): Generator<Part> {
     if (this.#mode === "thinking") yield* this.#endThinking();
     if (this.#mode === "call") this.#endCall();
     yield* this.#say(this.#held);
     this.#held = "";
     for (const { calls, text } of this.#calls) {
-      if (this.hasNativeCall) yield* this.#say(text);
+      if (this.#hasNativeCall) yield* this.#say(text);
       else for (const call of calls) yield callPart(call);
     }
   }
