@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { NODE, NODE_FLAGS, ROOT } from "./setup.js";
-import { tokenPath } from "./token-path.ts";
+import { splitPath, tokenPath } from "./token-path.ts";
 import { placesToTouch } from "./shape/places.ts";
 
 /* Figures of the source: files in folders, sizes, what commands load, what a token passes, packages of others. */
@@ -45,9 +45,11 @@ title("Source files that a command loads");
 table(loads());
 
 title("Source files that run for each token from a model's server to an SSE client");
-const passed = await tokenPath();
-table([[`(${passed.filter((path) => path.startsWith("packages/brain/")).length} of the brain)`, passed.length]]);
-for (const path of passed) process.stdout.write(`         ${path}\n`);
+const { passing, asked } = splitPath(await tokenPath());
+table([["hand it on, in this order", passing.length]]);
+for (const path of passing) process.stdout.write(`         ${path}\n`);
+table([["are asked about it by one of those, and return to it", asked.length]]);
+for (const path of asked) process.stdout.write(`         ${path}\n`);
 
 title("Packages of others at run time");
 for (const manifest of globSync("packages/*/package.json", { cwd: ROOT }).sort()) {

@@ -9,6 +9,30 @@ import { fakeOpenAi, textWith } from "../tests/support/fake-openai.ts";
 
 /* The source files that handle a token on its way from a model's server to an SSE client, measured by V8's call counts. */
 
+/**
+ * The files that hand a token on, in order. Every other file of the path is called by one of them about the token,
+ * returns its result to the caller, and knows nothing of what comes next.
+ */
+const PASSING = [
+  "brain/src/models/bounded-fetch.ts",
+  "brain/src/models/ai-sdk.ts",
+  "brain/src/run/call-model.ts",
+  "brain/src/run/live-bus.ts",
+  "brain/src/run/follow.ts",
+  "brain/src/stream/feed.ts",
+  "brain/src/stream/run-stream.ts",
+].map((path) => `packages/${path}`);
+
+/** The files of a path that hand the token on, and those that are asked on the way. */
+export function splitPath(path: readonly string[]): {
+  readonly passing: readonly string[];
+  readonly asked: readonly string[];
+} {
+  const missing = PASSING.filter((file) => !path.includes(file));
+  if (missing.length > 0) throw new Error(`No token came through ${missing.join(", ")}.`);
+  return { passing: PASSING, asked: path.filter((file) => !PASSING.includes(file)).toSorted() };
+}
+
 const TOKENS = 100;
 const WARM_UP = 20;
 const PACE_MS = 10;

@@ -270,7 +270,7 @@ export interface LiveItem {
 
 /** Delivers live events of runs to followers in this process. */
 export interface LiveBus {
-  /** Passes the event to every follower of the run, without waiting for them. */
+  /** Passes the event to every follower of the run, without waiting for them; one without text is dropped. */
   publish(run: string, live: LiveItem): void;
   /** Calls `hear` for each live event of the run. Returns a function that stops it. */
   watch(run: string, hear: (live: LiveItem) => void): () => void;

@@ -1,16 +1,16 @@
 import { buildPrompt, compactBySummary, compactConversation, replyEvents, summaryPrompt } from "@vidro/core/run";
-import type { Event, LiveEvent, ModelRequest } from "@vidro/core";
+import type { Event, ModelDelta, ModelRequest } from "@vidro/core";
 import type { RunState } from "@vidro/core/run";
 import { LiveText } from "./live-text.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 
 /** The loop of a run, as a call of its model sees it. */
 interface CallingLoop {
-  readonly deps: Pick<RunDependencies, "model" | "redactor" | "newActionId">;
+  readonly run: string;
+  readonly deps: Pick<RunDependencies, "model" | "redactor" | "live" | "newActionId">;
   /** State of the run, with every event recorded so far. */
   readonly state: () => RunState;
   readonly record: (events: readonly Event[]) => void;
-  readonly tell: (event: LiveEvent) => void;
   readonly signal: AbortSignal;
 }
 
@@ -21,22 +21,23 @@ export function callModel(loop: CallingLoop): Promise<readonly Event[]> {
 }
 
 async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
-  const { redactor, newActionId } = loop.deps;
-  let speech = new LiveText(loop.state(), redactor);
+  const { redactor, live, newActionId } = loop.deps;
+  const publish = (event: ModelDelta): void => live.publish(loop.run, { after: loop.state().seq, event });
+  let liveText = new LiveText(loop.state(), redactor);
   for await (const event of answer(loop, buildPrompt(loop.state()))) {
     switch (event.type) {
       case "delta":
-        loop.tell(speech.more(event));
+        publish(liveText.nextDelta(event));
         break;
       case "healed":
-        speech = new LiveText(loop.state(), redactor);
+        liveText = new LiveText(loop.state(), redactor);
         break;
       case "failed":
         if (loop.signal.aborted) return [];
         return [{ type: "model.failed", attempt: loop.state().attempt, fault: event.fault }];
       case "replied": {
         const events = replyEvents(event.reply, loop.state(), newActionId);
-        loop.tell(speech.rest(events));
+        publish(liveText.lastDelta(events));
         return events;
       }
     }

@@ -79,7 +79,7 @@ export class RunLoop {
     try {
       while (!this.#stopped) {
         if (this.#ending !== undefined) await this.#end(this.#ending);
-        this.#tellWait();
+        this.#recordWait();
         const decision = decide(this.#state, momentIn(this.#lease.run, this.#deps));
         if (decision.do === "stop") break;
         if (decision.do === "record") this.#record([decision.event]);
@@ -206,10 +206,10 @@ export class RunLoop {
 
   #callModel(): Promise<readonly Event[]> {
     return callModel({
+      run: this.#lease.run,
       deps: this.#deps,
       state: () => this.#state,
       record: (events) => this.#record(events),
-      tell: (event) => this.#tell(event),
       signal: this.#halt.signal,
     });
   }
@@ -283,9 +283,10 @@ export class RunLoop {
    * Gives an order and resolves with its end; NOT_STOPPED when the run is aborted and the hand does not stop in time.
    */
   async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<ActionEnd> {
-    const { hand, redactor } = this.#deps;
+    const { hand, redactor, live } = this.#deps;
     const { signal } = this.#halt;
-    const sink = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered, signal };
+    const publish = (event: LiveEvent): void => live.publish(this.#lease.run, { after: this.#state.seq, event });
+    const sink = { redactor, publish, isRepeated: wasOrdered, signal };
     const performed = performOrder(hand, this.#orderOf(action, approved), sink);
     const ended = await this.#inTime(performed, undefined);
     if (ended !== undefined) return ended;
@@ -316,11 +317,6 @@ export class RunLoop {
     }
   }
 
-  #tell(event: LiveEvent): void {
-    if ((event.type === "model.delta" ? event.text : event.chunk) === "") return;
-    this.#deps.live.publish(this.#lease.run, { after: this.#state.seq, event });
-  }
-
   #wait(until: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
@@ -335,7 +331,7 @@ export class RunLoop {
   }
 
   /** Records a wait for the store once the store is back; not where it would be read as a healing of the model. */
-  #tellWait(): void {
+  #recordWait(): void {
     const { name } = this.#state.phase;
     const wait = name === "ended" || name === "model-failed" ? undefined : this.#writer.takeWait();
     if (wait !== undefined) this.#record([wait]);

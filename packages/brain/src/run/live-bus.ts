@@ -5,6 +5,7 @@ export function liveBus(): LiveBus {
   const listeners = new Map<string, Set<(live: LiveItem) => void>>();
   return {
     publish(run, live) {
+      if ((live.event.type === "model.delta" ? live.event.text : live.event.chunk) === "") return;
       for (const hear of listeners.get(run) ?? []) hear(live);
     },
     watch(run, hear) {

@@ -19,13 +19,13 @@ export class LiveText {
   }
 
   /** The delta that a piece of the reply adds. */
-  more({ text, native }: Extract<ModelEvent, { type: "delta" }>): ModelDelta {
+  nextDelta({ text, native }: Extract<ModelEvent, { type: "delta" }>): ModelDelta {
     this.#reader ??= new ProseReader(readingOf(this.#state, native === true));
     return this.#delta(this.#trimmer.push(this.#redacted.push(this.#reader.push(text))));
   }
 
   /** The rest of the text once the reply is complete. */
-  rest(events: readonly Event[]): ModelDelta {
+  lastDelta(events: readonly Event[]): ModelDelta {
     const replied = events.find((event) => event.type === "model.replied");
     const whole = this.#redactor.text(replied?.text ?? "");
     // If the pieces of a model do not join to its reply, followers get the text from the entry alone.

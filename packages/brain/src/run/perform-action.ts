@@ -11,12 +11,12 @@ export const NOT_ORDERED: ActionEnd = {
   settled: true,
 };
 
-/** End of an action whose hand was told to stop it and did not confirm that in time. */
+/** End of an action whose hand was published to stop it and did not confirm that in time. */
 export const NOT_STOPPED: ActionEnd = {
   type: "unknown",
   fault: {
     code: "OUTCOME_UNKNOWN",
-    message: "The run was aborted while this was under way; the hand is told to stop it.",
+    message: "The run was aborted while this was under way; the hand is published to stop it.",
   },
 };
 
@@ -33,7 +33,7 @@ export function interruptedPhase({ phase }: RunState): Phase {
 /** Receives the output of an order. */
 interface OutputSink {
   readonly redactor: Redactor;
-  readonly tell: (output: ActionOutput) => void;
+  readonly publish: (output: ActionOutput) => void;
   /** Whether the beginning of the output may have been published before. */
   readonly isRepeated: boolean;
 }
@@ -42,23 +42,23 @@ interface OutputSink {
 export async function performOrder(
   hand: Hand,
   order: Order,
-  { redactor, tell, isRepeated, signal }: OutputSink & { readonly signal: AbortSignal },
+  { redactor, publish, isRepeated, signal }: OutputSink & { readonly signal: AbortSignal },
 ): Promise<ActionEnd> {
   const streams = new Map<"stdout" | "stderr", TextStream>();
-  const told = { stdout: 0, stderr: 0 };
-  const pass = (stream: "stdout" | "stderr", chunk: string): void => {
-    const place = isRepeated ? {} : { from: told[stream] };
-    tell({ type: "action.output", action: order.action.id, stream, chunk, ...place });
-    told[stream] += chunk.length;
+  const published = { stdout: 0, stderr: 0 };
+  const publishChunk = (stream: "stdout" | "stderr", chunk: string): void => {
+    const place = isRepeated ? {} : { from: published[stream] };
+    publish({ type: "action.output", action: order.action.id, stream, chunk, ...place });
+    published[stream] += chunk.length;
   };
   for await (const event of hand.perform(order, signal)) {
     if (event.type === "output") {
       const redacted = streams.get(event.stream) ?? redactor.stream();
       streams.set(event.stream, redacted);
-      pass(event.stream, redacted.push(event.chunk));
+      publishChunk(event.stream, redacted.push(event.chunk));
       continue;
     }
-    for (const [stream, redacted] of streams) pass(stream, redacted.end());
+    for (const [stream, redacted] of streams) publishChunk(stream, redacted.end());
     return event;
   }
   throw new Error(`The hand ${hand.id} ended its stream without a terminal event.`);
