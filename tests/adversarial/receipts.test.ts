@@ -10,7 +10,7 @@ import { outcomeOf } from "@vidro/core/run";
 import type { Action, ActionEnd, Hand, JsonObject } from "@vidro/core";
 import { checkReceipt, keysByHand } from "../../packages/brain/src/south/receipt-check.ts";
 import type { ReceiptVerdict } from "../../packages/brain/src/south/receipt-check.ts";
-import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { lines, Stage, wholeBody } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { openReceiptSigner } from "../../packages/hands/src/enrol/receipt-signer.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
@@ -135,7 +135,7 @@ function rewrite(home: string, from: string, to: string): void {
   for (const { number, id } of database.prepare("SELECT number, id FROM run").all()) {
     let previous = "";
     for (const row of database.prepare("SELECT seq, at, body FROM entry WHERE run = ? ORDER BY seq").all(number!)) {
-      const body = String(row["body"]).replaceAll(from, to);
+      const body = wholeBody(database, row["body"]).replaceAll(from, to);
       const [seq, at] = [Number(row["seq"]), Number(row["at"])];
       previous = hash("sha256", `${previous}\n${String(id)}\n${seq}\n${at}\n${body}`, "hex");
       const change = database.prepare("UPDATE entry SET body = ?, hash = unhex(?) WHERE run = ? AND seq = ?");

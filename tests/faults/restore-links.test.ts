@@ -6,6 +6,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
 import { until } from "../support/daemon-process.ts";
+import { wholeBody } from "../../packages/cli/src/stage.fixture.ts";
 import { LINKS, LinkHarness, taskOf } from "../support/link-harness.ts";
 import type { LinkKind } from "../support/link-harness.ts";
 import { Peer } from "../support/peer-process.ts";
@@ -31,8 +32,13 @@ async function entriesOf(stand: LinkHarness, run: string): Promise<readonly Entr
   const database = new DatabaseSync(join(stand.stage.home, "journal.db"), { readOnly: true });
   const sql = "SELECT seq, at, body FROM entry JOIN run ON entry.run = run.number WHERE run.id = ? ORDER BY seq";
   const rows = database.prepare(sql).all(run);
+  const entries = rows.map(({ seq, at, body }) => ({
+    seq: Number(seq),
+    at: Number(at),
+    event: JSON.parse(wholeBody(database, body)),
+  }));
   database.close();
-  return rows.map(({ seq, at, body }) => ({ seq: Number(seq), at: Number(at), event: JSON.parse(String(body)) }));
+  return entries;
 }
 
 /** Waits until the last thing that happened in a run is of that type, and gives it. */

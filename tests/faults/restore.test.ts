@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, QuestionAsked } from "@vidro/core";
-import { Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { Stage, wholeBody } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 
 /*
@@ -66,8 +66,13 @@ class Play implements AsyncDisposable {
     const { home } = this.stage;
     const database = new DatabaseSync(join(home, "journal.db"), { readOnly: true });
     const rows = database.prepare("SELECT seq, at, body FROM entry ORDER BY rowid").all();
+    const entries = rows.map(({ seq, at, body }) => ({
+      seq: Number(seq),
+      at: Number(at),
+      event: JSON.parse(wholeBody(database, body)),
+    }));
     database.close();
-    return rows.map(({ seq, at, body }) => ({ seq: Number(seq), at: Number(at), event: JSON.parse(String(body)) }));
+    return entries;
   }
 
   /** The last entry, once it is of that type. */

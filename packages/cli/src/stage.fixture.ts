@@ -1,3 +1,4 @@
+import type { DatabaseSync } from "node:sqlite";
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
@@ -192,4 +193,11 @@ export function lines(text: string): readonly Line[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Line);
+}
+
+/** The whole text of a stored entry: its large texts lie in a table of their own. */
+export function wholeBody(database: DatabaseSync, stored: unknown): string {
+  const text = database.prepare("SELECT text FROM part WHERE hash = unhex(?)");
+  const pieces = String(stored).split("\u0001");
+  return pieces.map((piece, index) => (index % 2 === 0 ? piece : String(text.get(piece)?.["text"]))).join("");
 }

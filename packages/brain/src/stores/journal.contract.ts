@@ -175,6 +175,26 @@ function readContract(on: OnJournal): void {
     await fc.assert(property, { numRuns: 50 });
   });
 
+  on("a toolbelt and long texts come back to the letter in every run that has them", async (journal) => {
+    const long = `say "no" \\ \u0001 ${"answer ".repeat(400)}`;
+    const tools = [{ name: "shell", description: long, parameters: { type: "object" }, idempotent: false }];
+    const started = startedEvent(long);
+    assert.ok(started.type === "run.started");
+    const written = [
+      entry(1, { ...started, tools, history: [{ role: "user", text: long }] }),
+      entry(2, { type: "note.observed", note: long }),
+      entry(3, { type: "run.finished", result: { text: long, also: [long, long] } }),
+    ];
+    for (const id of ["a", "b"]) {
+      const { lease } = await journal.create({ id, owner: "me", thread: "t" }, written.slice(0, 1), thisHolder());
+      assert.ok(lease);
+      await journal.append(lease, written.slice(1));
+      await journal.append(lease, written.slice(1));
+      assert.deepEqual(await journal.read(id, 0, 10), written);
+      assert.deepEqual(await journal.verify(id), { entries: 3 });
+    }
+  });
+
   on("the status of a run follows its events", async (journal) => {
     const lease = await begin(journal, "a");
     const standing = async (seq: number, event: Event): Promise<string | undefined> => {

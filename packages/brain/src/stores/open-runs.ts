@@ -1,4 +1,4 @@
-import { query } from "./sqlite/rows.ts";
+import { query } from "./sqlite/query.ts";
 import type { SqliteConnection } from "./sqlite/connection.ts";
 import type { OpenRuns } from "./store.ts";
 

@@ -5,6 +5,7 @@ import { startReplyCutter } from "../../../../tests/support/reply-cutter.ts";
 import { begin, entries, entry, rejects } from "./journal.fixture.ts";
 import { interleavings } from "./lease.contract.ts";
 import { thisHolder } from "./lease-holder.ts";
+import { POSTGRES_MIGRATIONS } from "./postgres/schema.ts";
 import { postgresStore } from "./postgres.ts";
 
 const server = await startPostgres();
@@ -20,9 +21,9 @@ test("brains that open an empty database at once make one schema, and a newer on
   const stores = await Promise.all(Array.from({ length: 6 }, () => postgresStore(url)));
   assert.equal((await server.query("SELECT * FROM raced.version")).length, 1);
   await Promise.all(stores.map((store) => store.close()));
-  await server.query("UPDATE raced.version SET version = 7");
+  await server.query("UPDATE raced.version SET version = 70");
   const fault = await rejects(postgresStore(url), "STORE_NEWER");
-  assert.deepEqual(fault.detail, { found: 7, known: 1 });
+  assert.deepEqual(fault.detail, { found: 70, known: POSTGRES_MIGRATIONS.length });
   await server.query("CREATE SCHEMA foreign_one; CREATE TABLE foreign_one.recipe (name text)");
   await rejects(postgresStore(server.storeUrl("foreign_one")), "STORE_UNREADABLE");
 });

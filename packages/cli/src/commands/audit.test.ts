@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { openBrain } from "@vidro/brain";
 import { readConfig } from "@vidro/brain/config";
 import { TERMINAL_LIMITS } from "@vidro/core";
-import { lines, Stage } from "../stage.fixture.ts";
+import { lines, Stage, wholeBody } from "../stage.fixture.ts";
 
 const TASK = "how much disk is free?";
 
@@ -38,7 +38,7 @@ function rewrite(database: DatabaseSync, run: string, from: string, to: string):
   const number = database.prepare("SELECT number FROM run WHERE id = ?").get(run)?.["number"] ?? 0;
   let previous = "";
   for (const row of database.prepare("SELECT seq, at, body FROM entry WHERE run = ? ORDER BY seq").all(number)) {
-    const body = String(row["body"]).replaceAll(from, to);
+    const body = wholeBody(database, row["body"]).replaceAll(from, to);
     previous = hash("sha256", `${previous}\n${run}\n${String(row["seq"])}\n${String(row["at"])}\n${body}`, "hex");
     database
       .prepare("UPDATE entry SET body = ?, hash = unhex(?) WHERE run = ? AND seq = ?")

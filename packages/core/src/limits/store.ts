@@ -34,6 +34,8 @@ export const STORE_LIMITS = {
   sealEntries: 4096,
   /** Runs, records and seals that an audit reads at once. */
   auditPage: 256,
+  /** Length from which a text of an entry is kept once under its hash, however many entries have it. */
+  partChars: 1024,
 } as const;
 
 /** Bounds of the knowledge base. */

@@ -2,6 +2,8 @@ import { asFault, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Lease } from "@vidro/core";
 import { linkHash } from "../hash-chain.ts";
 import type { ChainLink } from "../hash-chain.ts";
+import { joinParts, packEvent } from "../parts.ts";
+import type { PackedBody } from "../parts.ts";
 import { advance, leaseLost } from "../run-rules.ts";
 import type { PostgresConnection, Statement } from "./connection.ts";
 import { PostgresRows } from "./rows.ts";
@@ -13,11 +15,14 @@ type PostgresTip = Pick<RunPlace, "number" | "epoch" | "status" | "seq" | "hash"
   readonly isHeld: boolean;
 };
 
+/** A link with how its body is stored. */
+type StoredLink = ChainLink & PackedBody;
+
 /** An append that waits for its commit. */
 interface AppendCall {
   readonly lease: Lease;
   readonly entries: readonly Entry[];
-  readonly bodies: readonly string[];
+  readonly bodies: readonly PackedBody[];
   readonly resolve: () => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -27,7 +32,7 @@ interface RunDraft {
   readonly run: string;
   readonly from: PostgresTip;
   tip: PostgresTip;
-  readonly links: ChainLink[];
+  readonly links: StoredLink[];
   readonly calls: AppendCall[];
 }
 
@@ -45,6 +50,19 @@ const APPEND: Statement = {
         unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::text[]) AS link (run, seq, at, body, hash)
         JOIN moved ON moved.number = link.run)
     SELECT number FROM moved`,
+};
+// The same with parts. Parts of a run that was not moved are written, too, and belong to no run.
+const APPEND_WITH_PARTS: Statement = {
+  name: "append-parts",
+  text: APPEND.text.replace(
+    "SELECT number FROM moved",
+    `, part_written AS (
+      INSERT INTO part (hash, body) SELECT * FROM unnest($13::text[], $14::text[]) ON CONFLICT DO NOTHING),
+    part_used AS (
+      INSERT INTO part_use (run, hash) SELECT part.* FROM unnest($15::bigint[], $16::text[]) AS part (run, hash)
+        JOIN moved ON moved.number = part.run ON CONFLICT DO NOTHING)
+    SELECT number FROM moved`,
+  ),
 };
 
 /**
@@ -69,7 +87,7 @@ export class PostgresAppends {
 
   /** Appends; settles when it is committed or refused. */
   add(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    const bodies = entries.map(({ event }) => JSON.stringify(event));
+    const bodies = entries.map(({ event }) => packEvent(event));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ lease, entries, bodies, resolve, reject });
     this.#working ??= this.#work();
@@ -187,7 +205,9 @@ export class PostgresAppends {
   async #write(drafts: readonly RunDraft[]): Promise<ReadonlySet<number>> {
     if (drafts.length === 0) return new Set();
     const links = drafts.flatMap((draft) => draft.links.map((link) => ({ run: draft.from.number, ...link })));
-    const rows = await this.#connection.query<{ number: number }>(APPEND, [
+    const parts = joinParts(links);
+    const uses = links.flatMap(({ run, parts: used }) => [...used.keys()].map((key) => ({ run, key })));
+    const values = [
       drafts.map(({ from }) => from.number),
       drafts.map(({ from }) => from.epoch),
       drafts.map(({ from }) => from.seq),
@@ -198,9 +218,18 @@ export class PostgresAppends {
       links.map(({ run }) => run),
       links.map(({ seq }) => seq),
       links.map(({ at }) => at),
-      links.map(({ body }) => body),
+      links.map(({ stored }) => stored),
       links.map(({ hash }) => hash),
-    ]);
+    ];
+    const rows = await (parts.length === 0
+      ? this.#connection.query<{ number: number }>(APPEND, values)
+      : this.#connection.query<{ number: number }>(APPEND_WITH_PARTS, [
+          ...values,
+          parts.map(([key]) => key),
+          parts.map(([, text]) => text),
+          uses.map(({ run }) => run),
+          uses.map(({ key }) => key),
+        ]));
     return new Set(rows.map(({ number }) => number));
   }
 }
@@ -214,10 +243,10 @@ export function tipOf({ number, epoch, holder, status, seq, hash }: RunPlace): P
 export function chained(
   { lease, entries, bodies }: Pick<AppendCall, "entries" | "bodies"> & { readonly lease: Pick<Lease, "run"> },
   tip: { readonly hash: string },
-): ChainLink[] {
+): StoredLink[] {
   let { hash } = tip;
-  return entries.map(({ seq, at }, index) => {
-    const link = { seq, at, body: bodies[index] ?? "" };
+  return bodies.map((body, index) => {
+    const link = { seq: entries[index]?.seq ?? 0, at: entries[index]?.at ?? 0, ...body };
     hash = linkHash(lease.run, hash, link);
     return { ...link, hash };
   });
@@ -227,7 +256,7 @@ export function chained(
 function linksFor(
   call: AppendCall,
   tip: PostgresTip,
-): (Pick<PostgresTip, "status"> & { links: ChainLink[] }) | undefined {
+): (Pick<PostgresTip, "status"> & { links: StoredLink[] }) | undefined {
   const { lease, entries } = call;
   if (tip.epoch !== lease.epoch || !tip.isHeld || entries[0]?.seq !== tip.seq + 1) return undefined;
   try {
@@ -245,7 +274,7 @@ function extend(
     tip,
     status,
     links,
-  }: Pick<PostgresTip, "status"> & { readonly tip: PostgresTip; readonly links: readonly ChainLink[] },
+  }: Pick<PostgresTip, "status"> & { readonly tip: PostgresTip; readonly links: readonly StoredLink[] },
 ): void {
   const { run } = call.lease;
   const draft = drafts.get(run) ?? { run, from: tip, tip, links: [], calls: [] };
@@ -273,6 +302,6 @@ export async function isWritten(
   const links = await rows.links(run, entries[0]?.seq ?? 0, entries.length);
   return entries.every(({ seq, at }, index) => {
     const link = links[index];
-    return link?.seq === seq && link.at === at && link.body === bodies[index];
+    return link?.seq === seq && link.at === at && link.body === bodies[index]?.body;
   });
 }

@@ -3,6 +3,8 @@ import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } f
 import type { Damage } from "../damage.ts";
 import { chainCheck, ROOT } from "../hash-chain.ts";
 import { mayLive } from "../lease-holder.ts";
+import { joinParts, packEvent } from "../parts.ts";
+import type { PackedBody } from "../parts.ts";
 import { advance, idTaken, leaseLost, noSuchRun, opening, refuseUnlessFree, statusAfter } from "../run-rules.ts";
 import type { RunFilter } from "../run-rules.ts";
 import { parseEvent, whyUnknown } from "../stored-event.ts";
@@ -33,7 +35,11 @@ const CREATE = {
       ON CONFLICT DO NOTHING RETURNING number),
     written AS (
       INSERT INTO entry (run, seq, at, body, hash) SELECT made.number, link.* FROM made,
-        unnest($14::bigint[], $15::bigint[], $16::text[], $17::text[]) AS link (seq, at, body, hash))
+        unnest($14::bigint[], $15::bigint[], $16::text[], $17::text[]) AS link (seq, at, body, hash)),
+    part_written AS (
+      INSERT INTO part (hash, body) SELECT part.* FROM made, unnest($18::text[], $19::text[]) AS part ON CONFLICT DO NOTHING),
+    part_used AS (
+      INSERT INTO part_use (run, hash) SELECT made.number, part.* FROM made, unnest($18::text[]) AS part)
     SELECT number FROM made`,
 };
 // The whole old lease is the condition: one that was renewed in between is not taken.
@@ -170,7 +176,8 @@ class PostgresJournal implements Journal {
     if (known !== undefined && known.id !== run.id) return { head: known };
     const { first, task } = opening(run.id, entries);
     const status = advance(run.id, { seq: ROOT.seq, status: "running" }, entries);
-    const bodies = entries.map(({ event }) => JSON.stringify(event));
+    const bodies = entries.map(({ event }) => packEvent(event));
+    const parts = joinParts(bodies);
     const links = chained({ lease: { run: run.id }, entries, bodies }, ROOT);
     const { seq, at: updatedAt, hash } = links.at(-1) ?? { seq: ROOT.seq, at: first.at, hash: ROOT.hash };
     const { id, owner, thread } = run;
@@ -191,8 +198,10 @@ class PostgresJournal implements Journal {
       RUN_LIMITS.leaseMs,
       links.map((link) => link.seq),
       links.map(({ at }) => at),
-      links.map(({ body }) => body),
+      links.map(({ stored }) => stored),
       links.map((link) => link.hash),
+      parts.map(([key]) => key),
+      parts.map(([, text]) => text),
     ]);
     if (made === undefined) return this.#madeBefore({ run, entries, bodies }, holder);
     this.#appends.remember(id, { number: made.number, epoch: 1, isHeld: true, status, seq, hash });
@@ -202,7 +211,7 @@ class PostgresJournal implements Journal {
 
   /** The run of the key, or the one that an earlier attempt at the same call made; CONFLICT when it differs. */
   async #madeBefore(
-    { run, entries, bodies }: { run: NewRun; entries: readonly Entry[]; bodies: readonly string[] },
+    { run, entries, bodies }: { run: NewRun; entries: readonly Entry[]; bodies: readonly PackedBody[] },
     holder: LeaseHolder,
   ): Promise<{ head: RunHead; lease?: Lease }> {
     const rows = new PostgresRows(this.#connection, true);

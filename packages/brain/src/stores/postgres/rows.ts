@@ -1,5 +1,6 @@
 import type { LeaseHolder, RunHead, RunStatus } from "@vidro/core";
 import type { ChainLink } from "../hash-chain.ts";
+import { partsIn, unpackBody } from "../parts.ts";
 import { noSuchRun } from "../run-rules.ts";
 import type { RunFilter, Term } from "../run-rules.ts";
 import type { PostgresConnection, SqlValue, Statement } from "./connection.ts";
@@ -35,6 +36,7 @@ const LINKS = {
   text: `SELECT seq, at, body, hash FROM entry WHERE run = (SELECT number FROM run WHERE id = $1) AND seq >= $2
     ORDER BY seq LIMIT $3`,
 };
+const PARTS = { name: "parts", text: "SELECT hash, body FROM part WHERE hash = ANY($1)" };
 const HOLDERS = { text: `SELECT DISTINCT holder FROM run WHERE ${OPEN} AND holder IS NOT NULL` };
 const UNDRIVEN = {
   text: `SELECT id FROM run WHERE ${OPEN} AND (holder IS NULL OR until <= coalesce($1, ${SERVER_NOW}) OR holder = ANY($2))
@@ -70,8 +72,13 @@ export class PostgresRows {
   }
 
   /** The entries of a run from `seq` on, at most `limit`. */
-  links(run: string, seq: number, limit: number): Promise<readonly ChainLink[]> {
-    return this.#read<ChainLink>(LINKS, [run, seq, limit]);
+  async links(run: string, seq: number, limit: number): Promise<readonly ChainLink[]> {
+    const links = await this.#read<ChainLink>(LINKS, [run, seq, limit]);
+    const keys = new Set(links.flatMap(({ body }) => partsIn(body)));
+    if (keys.size === 0) return links;
+    const rows = await this.#read<{ hash: string; body: string }>(PARTS, [[...keys]]);
+    const parts = new Map(rows.map(({ hash, body }) => [hash, body]));
+    return links.map((link) => ({ ...link, body: unpackBody(link.body, (key) => parts.get(key)) }));
   }
 
   /** Runs, newest first. */

@@ -59,4 +59,14 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     floor      bigint NOT NULL
   );
   `,
+  // Large texts of entries, each kept once, and the runs that have them.
+  `
+  CREATE TABLE part (hash text PRIMARY KEY, body text NOT NULL);
+  CREATE TABLE part_use (
+    run  bigint NOT NULL,
+    hash text NOT NULL,
+    PRIMARY KEY (run, hash)
+  );
+  CREATE INDEX part_use_hash ON part_use (hash);
+  `,
 ];

@@ -4,8 +4,8 @@ import { GroupCommit } from "../group-commit.ts";
 import type { CommitHooks, CommitWork } from "../group-commit.ts";
 import { storeFault } from "./fault.ts";
 import { openDatabase } from "./open.ts";
-import { query } from "./rows.ts";
-import type { Query } from "./rows.ts";
+import { query } from "./query.ts";
+import type { Query } from "./query.ts";
 
 /** A part of the store that has tables in the database. */
 export interface ConnectionMember extends Omit<CommitHooks, "committing"> {

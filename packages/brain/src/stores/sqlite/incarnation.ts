@@ -5,7 +5,7 @@ import { FIRST_GENERATION } from "@vidro/core/run";
 import type { FileIdentity } from "@vidro/core";
 import type { SqliteConnection } from "./connection.ts";
 import { isOutOfSpace } from "./fault.ts";
-import { query } from "./rows.ts";
+import { query } from "./query.ts";
 import type { Incarnation } from "../store.ts";
 import { StoreMark } from "../store-mark.ts";
 

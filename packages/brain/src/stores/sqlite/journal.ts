@@ -4,6 +4,8 @@ import { mayLive } from "../lease-holder.ts";
 import { chainCheck, linkHash, ROOT } from "../hash-chain.ts";
 import type { ChainLink } from "../hash-chain.ts";
 import type { Damage } from "../damage.ts";
+import { packEvent } from "../parts.ts";
+import type { PackedBody } from "../parts.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { isCorrupt } from "./fault.ts";
 import { JournalTables } from "./rows.ts";
@@ -77,7 +79,7 @@ class SqliteJournal implements Journal {
   }
 
   async create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
-    const bodies = bodiesOf(entries);
+    const links = entries.map(linkOf);
     return this.#connection.write(() => {
       const known = run.key === undefined ? undefined : this.#rows.headOfKey(run.owner, run.key);
       if (known !== undefined && known.id !== run.id) return { head: known };
@@ -88,7 +90,7 @@ class SqliteJournal implements Journal {
       const number = this.#rows.insertRun({ run, task, status, startedAt: first.at, holder, until });
       const tip: Tip = { number, epoch: 1, held: true, status, seq: ROOT.seq, hash: ROOT.hash };
       this.#remember(run.id, tip);
-      this.#extend(run.id, tip, linksOf(entries, bodies));
+      this.#extend(run.id, tip, links);
       const updatedAt = entries.at(-1)?.at ?? first.at;
       const { id, owner, thread } = run;
       const head = { id, owner, thread, task, status, seq: tip.seq, startedAt: first.at, updatedAt };
@@ -97,7 +99,7 @@ class SqliteJournal implements Journal {
   }
 
   async append(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    const bodies = bodiesOf(entries);
+    const links = entries.map(linkOf);
     return this.#connection.write(() => {
       const tip = this.#tip(lease.run);
       if (tip === undefined || tip.epoch !== lease.epoch) throw leaseLost(lease.run);
@@ -105,7 +107,7 @@ class SqliteJournal implements Journal {
       if (known === entries.length) return;
       if (!tip.held) throw leaseLost(lease.run);
       const status = advance(lease.run, tip, entries.slice(known));
-      this.#extend(lease.run, tip, linksOf(entries, bodies).slice(known));
+      this.#extend(lease.run, tip, links.slice(known));
       if (status === tip.status) return;
       this.#rows.setStatus(tip.number, status);
       if (!isOpen(status)) this.#ended();
@@ -261,7 +263,7 @@ class SqliteJournal implements Journal {
     this.#tips.set(run, tip);
   }
 
-  #extend(run: string, tip: Tip, links: readonly Omit<ChainLink, "hash">[]): void {
+  #extend(run: string, tip: Tip, links: readonly NewLink[]): void {
     for (const link of links) {
       tip.hash = linkHash(run, tip.hash, link);
       tip.seq = link.seq;
@@ -288,11 +290,9 @@ class SqliteJournal implements Journal {
   }
 }
 
-/** Entries with their encoded bodies, to be chained. */
-function linksOf(entries: readonly Entry[], bodies: readonly string[]): readonly Omit<ChainLink, "hash">[] {
-  return entries.map(({ seq, at }, index) => ({ seq, at, body: bodies[index] ?? "" }));
-}
+/** An entry with its encoded body, to be chained. */
+type NewLink = Omit<ChainLink, "hash"> & PackedBody;
 
-function bodiesOf(entries: readonly Entry[]): string[] {
-  return entries.map((entry) => JSON.stringify(entry.event));
+function linkOf({ seq, at, event }: Entry): NewLink {
+  return { seq, at, ...packEvent(event) };
 }

@@ -3,8 +3,8 @@ import type { Records, StoredRecord } from "@vidro/core";
 import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "../record-rules.ts";
 import type { NewRecord, RecordFilter } from "../record-rules.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { query } from "./rows.ts";
-import type { Query } from "./rows.ts";
+import { query } from "./query.ts";
+import type { Query } from "./query.ts";
 import { SqliteWatchers } from "./watchers.ts";
 
 type Row = Omit<StoredRecord, "body"> & { readonly text: string };

@@ -1,8 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { ChainLink } from "../hash-chain.ts";
+import type { PackedBody } from "../parts.ts";
 import { noSuchRun } from "../run-rules.ts";
 import type { RunFilter, Term } from "../run-rules.ts";
+import { PartRows } from "./part-rows.ts";
+import { query } from "./query.ts";
+import type { Query } from "./query.ts";
 
 /** The end of a run's journal, where the next append goes. */
 export interface Tip {
@@ -24,12 +28,6 @@ export interface RunRow extends Term {
   readonly startedAt: number;
 }
 
-/** A statement that returns rows. */
-export interface Query<Row> {
-  get(...values: SQLInputValue[]): Row | undefined;
-  all(...values: SQLInputValue[]): Row[];
-}
-
 type LeaseRow = Omit<Term, "holder"> & { readonly number: number; readonly epoch: number };
 
 const OPEN = "status IN ('running', 'asking')";
@@ -44,6 +42,7 @@ const LINK = "SELECT seq, at, body, lower(hex(hash)) AS hash FROM entry";
 /** The tables of the journal as typed calls; each statement is prepared once. */
 export class JournalTables {
   readonly #database: DatabaseSync;
+  readonly #parts: PartRows;
   readonly #insertRun: StatementSync;
   readonly #insertEntry: StatementSync;
   readonly #setStatus: StatementSync;
@@ -62,6 +61,7 @@ export class JournalTables {
   constructor(database: DatabaseSync) {
     const prepare = (sql: string): StatementSync => database.prepare(sql);
     this.#database = database;
+    this.#parts = new PartRows(database);
     this.#insertRun = prepare(
       `INSERT INTO run (id, owner, thread, key, task, status, started, epoch, holder, until)
       VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)`,
@@ -107,9 +107,10 @@ export class JournalTables {
     return Number(written.lastInsertRowid);
   }
 
-  /** Writes one entry. */
-  insertEntry(run: number, link: ChainLink): void {
-    this.#insertEntry.run(run, link.seq, link.at, link.body, link.hash);
+  /** Writes one entry, and its parts that are not there yet. */
+  insertEntry(run: number, link: ChainLink & PackedBody): void {
+    this.#insertEntry.run(run, link.seq, link.at, link.stored, link.hash);
+    if (link.parts.size > 0) this.#parts.keep(run, link.parts);
   }
 
   /** Updates the status of a run. */
@@ -187,18 +188,11 @@ export class JournalTables {
 
   /** The entries of a run from `seq` on, at most `limit`. */
   links(run: string, seq: number, limit: number): ChainLink[] {
-    return this.#links.all(run, seq, limit);
+    return this.#parts.whole(this.#links.all(run, seq, limit));
   }
 
   /** The last `seq` of a run; 0 when there is none. */
   lastSeq(run: string): number {
     return this.#lastSeq.get(run)?.seq ?? 0;
   }
-}
-
-/** Prepares a typed statement. */
-export function query<Row>(database: DatabaseSync, sql: string): Query<Row> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tables are STRICT: the schema says what a row
-  // is
-  return database.prepare(sql) as unknown as Query<Row>;
 }

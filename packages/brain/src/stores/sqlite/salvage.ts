@@ -3,8 +3,8 @@ import { Fault } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
 import type { Damage } from "../damage.ts";
 import { isCorrupt } from "./fault.ts";
-import { query } from "./rows.ts";
-import type { Query } from "./rows.ts";
+import { query } from "./query.ts";
+import type { Query } from "./query.ts";
 import { isOpen, noSuchRun } from "../run-rules.ts";
 import type { RunFilter } from "../run-rules.ts";
 

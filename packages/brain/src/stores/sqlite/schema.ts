@@ -88,6 +88,16 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE record_unsealed (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL) STRICT;
   INSERT INTO record_unsealed (kind, id) SELECT kind, id FROM record;
   `,
+  // Large texts of entries, each kept once, and the runs that have them.
+  `
+  CREATE TABLE part (number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
+  CREATE TABLE part_use (
+    part INTEGER NOT NULL,
+    run  INTEGER NOT NULL,
+    PRIMARY KEY (part, run)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX part_use_run ON part_use (run);
+  `,
 ];
 
 /** The newest version of a store that this Vidro knows. */

@@ -5,8 +5,8 @@ import type { StoreSeal, SealedRecord, SealedRun, SealKey } from "../seal.ts";
 import { NO_SEAL, SealMark } from "../seal-mark.ts";
 import type { LastSeal } from "../seal-mark.ts";
 import type { SqliteConnection, ConnectionMember } from "./connection.ts";
-import { query } from "./rows.ts";
-import type { Query } from "./rows.ts";
+import { query } from "./query.ts";
+import type { Query } from "./query.ts";
 
 /** The columns of a run's row that never change. */
 export interface RunRowOfSeal {
