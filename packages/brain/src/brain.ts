@@ -14,7 +14,6 @@ import { bootstrapModel } from "./models/bootstrap.ts";
 import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
 import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
-import { researchHand } from "./knowledge/research-hand.ts";
 import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
 import { Runs } from "./run/runs.ts";
 import { RunRequests } from "./run/run-requests.ts";
@@ -23,6 +22,8 @@ import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
+import { equippedHand } from "./tools/equipped-hand.ts";
+import { researchTool } from "./tools/research.ts";
 import type { Audit, Incarnation, Store, StoreCondition } from "./stores/store.ts";
 import { mirrorRevocations } from "./stores/revocation-file.ts";
 import { openStore, storeNamed } from "./stores/stores.ts";
@@ -128,12 +129,13 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   };
 }
 
-/** The knowledge base, the journal that fills it, and how a hand gets the tool that searches it. */
+/** The knowledge base, the journal that fills it, and how a hand gets the tools of the brain. */
 function openKnowledge({ home, store, report }: BrainOptions, inner: Journal) {
   const knowledge = sqliteKnowledge(store === "memory" ? ":memory:" : join(home, "knowledge.db"));
   const journal = knowledgeJournal(inner, knowledge, (thrown) => report?.("knowledge", thrown));
+  const tools = [researchTool(knowledge)];
   const ownerOf = async (run: string): Promise<string | undefined> => (await inner.head(run))?.owner;
-  return { knowledge, journal, equip: (hand: Hand): Hand => researchHand(hand, { knowledge, ownerOf }) };
+  return { knowledge, journal, equip: (hand: Hand): Hand => equippedHand(hand, tools, ownerOf) };
 }
 
 /** Opens the configured store with the mirror of its revocations; without one, that of the home with its seals. */

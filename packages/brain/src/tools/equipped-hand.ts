@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { asFault, canonicalJson } from "@vidro/core";
+import type { Action, FaultReport, Hand, HandEvent, Judgement, Order } from "@vidro/core";
+import type { BrainTool } from "./brain-tool.ts";
+
+/** Whose run it is; undefined when there is no such run. */
+type OwnerOf = (run: string) => Promise<string | undefined>;
+
+/** The same hand with tools that the brain carries out. A hand with a tool of the same name keeps its own. */
+export function equippedHand(hand: Hand, tools: readonly BrainTool[], ownerOf: OwnerOf): Hand {
+  const added = tools.filter(({ spec }) => !hand.tools.some(({ name }) => name === spec.name));
+  const toolOf = ({ tool }: Action): BrainTool | undefined => added.find(({ spec }) => spec.name === tool);
+  const watch = hand.watch === undefined ? {} : { watch: (wake: () => void) => hand.watch!(wake) };
+  return {
+    id: hand.id,
+    workspace: hand.workspace,
+    tools: [...hand.tools, ...added.map(({ spec }) => spec)],
+    ...(hand.receiptKey === undefined ? {} : { receiptKey: hand.receiptKey }),
+    async judge(action) {
+      const tool = toolOf(action);
+      return tool === undefined ? hand.judge(action) : judgeOwn(tool, action);
+    },
+    async *perform(order, signal): AsyncIterable<HandEvent> {
+      const tool = toolOf(order.action);
+      if (tool === undefined) yield* hand.perform(order, signal);
+      else yield await performOwn(tool, order, { ownerOf, signal });
+    },
+    acknowledge: (action, by) => hand.acknowledge(action, by),
+    ...watch,
+    close: () => hand.close(),
+  };
+}
+
+function judgeOwn(tool: BrainTool, action: Action): Judgement | FaultReport {
+  try {
+    tool.check(action.input);
+  } catch (thrown) {
+    return asFault(thrown).report();
+  }
+  const plan = { kind: "order", tool: action.tool, input: action.input } as const;
+  const verdict = { decision: "allow", rule: tool.spec.name, class: tool.class, reason: tool.reason } as const;
+  return { plan, verdict, policy: "brain", hash: createHash("sha256").update(canonicalJson(plan)).digest("hex") };
+}
+
+async function performOwn(
+  tool: BrainTool,
+  { action, run }: Order,
+  { ownerOf, signal }: { readonly ownerOf: OwnerOf; readonly signal: AbortSignal },
+): Promise<HandEvent> {
+  try {
+    tool.check(action.input);
+    return { type: "finished", outcome: await tool.run(action.input, { run, owner: await ownerOf(run), signal }) };
+  } catch (thrown) {
+    return { type: "failed", fault: asFault(thrown, "TOOL_FAILED").report(), settled: true };
+  }
+}
