@@ -87,7 +87,7 @@ const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   south: ["observe", "stores"],
   stores: [],
   stream: ["http", "run", "stores"],
-  tools: ["knowledge"],
+  tools: ["config.ts", "knowledge"],
 };
 
 test("folders of the brain import only what their arrows allow", () => {

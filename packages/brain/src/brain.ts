@@ -24,6 +24,8 @@ import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import { equippedHand } from "./tools/equipped-hand.ts";
 import { researchTool } from "./tools/research.ts";
+import { searchWebTool } from "./tools/search-web.ts";
+import { chooseSearch } from "./tools/web-search/choose-search.ts";
 import type { Audit, Incarnation, Store, StoreCondition } from "./stores/store.ts";
 import { mirrorRevocations } from "./stores/revocation-file.ts";
 import { openStore, storeNamed } from "./stores/stores.ts";
@@ -130,10 +132,11 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
 }
 
 /** The knowledge base, the journal that fills it, and how a hand gets the tools of the brain. */
-function openKnowledge({ home, store, report }: BrainOptions, inner: Journal) {
+function openKnowledge({ home, config, store, report }: BrainOptions, inner: Journal) {
   const knowledge = sqliteKnowledge(store === "memory" ? ":memory:" : join(home, "knowledge.db"));
   const journal = knowledgeJournal(inner, knowledge, (thrown) => report?.("knowledge", thrown));
-  const tools = [researchTool(knowledge)];
+  const search = chooseSearch(config);
+  const tools = [researchTool(knowledge, search), searchWebTool(search)];
   const ownerOf = async (run: string): Promise<string | undefined> => (await inner.head(run))?.owner;
   return { knowledge, journal, equip: (hand: Hand): Hand => equippedHand(hand, tools, ownerOf) };
 }

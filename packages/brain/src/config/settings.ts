@@ -4,11 +4,12 @@ import { WORKER_SOCKET } from "@vidro/core/wire/worker";
 import { factsByModel, modelPrice } from "./model-kinds.ts";
 import { textList, oneOf, anyText, wholeNumber, yesOrNo } from "./setting-kinds.ts";
 import type { SettingKind } from "./setting-kinds.ts";
+import { SEARCH_SETTINGS } from "./search-settings.ts";
 import { VENDOR_SETTINGS } from "./vendor-settings.ts";
 
 /** One thing that can be set. */
 export interface Setting {
-  readonly group: "General" | "Daemon" | "Signed tokens" | "Models";
+  readonly group: "General" | "Daemon" | "Signed tokens" | "Models" | "Web search";
   readonly kind: SettingKind<unknown>;
   readonly about: string;
   /** The flag of the commands that have one. */
@@ -301,6 +302,7 @@ export const SETTINGS = {
     about: "address of an Ollama server",
     otherwise: "`127.0.0.1:11434`",
   },
+  ...SEARCH_SETTINGS,
 } as const satisfies { readonly [key: string]: Setting };
 
 /** The name of a setting. */

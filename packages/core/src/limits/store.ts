@@ -59,6 +59,22 @@ export const KNOWLEDGE_LIMITS = {
   docsUnasked: 5,
 } as const;
 
+/** Bounds of a search of the web. */
+export const SEARCH_LIMITS = {
+  /** Length of a query. */
+  queryChars: 1000,
+  /** Results that a search gives. */
+  results: 8,
+  /** Length of a result's title, of its extract and of its address. */
+  titleChars: 300,
+  snippetChars: 2 * KIB,
+  urlChars: 4096,
+  /** Size of a service's answer. */
+  answerBytes: 4 * MIB,
+  /** How long a service may take. */
+  waitMs: 20 * SECOND_MS,
+} as const;
+
 /** Bounds of a store in PostgreSQL. */
 export const POSTGRES_LIMITS = {
   /** Connections of one brain, besides the one for wakes. */

@@ -1,0 +1,32 @@
+import { anyText, oneOf } from "./setting-kinds.ts";
+
+/** The service that searches the web for the tool `search_web`. */
+export const SEARCH_SETTINGS = {
+  search: {
+    group: "Web search",
+    kind: oneOf("searxng", "brave", "tavily"),
+    variable: "VIDRO_SEARCH",
+    about: "service that searches the web",
+    otherwise: "`searxng` when `search_url` is set, else the first that has a key, else none",
+  },
+  search_url: {
+    group: "Web search",
+    kind: anyText,
+    variable: "VIDRO_SEARCH_URL",
+    about: "address of a SearXNG server, or of a server in the place of the service's own",
+    otherwise: "the service's own",
+  },
+  brave_api_key: searchKey("BRAVE_API_KEY", "Brave Search"),
+  tavily_api_key: searchKey("TAVILY_API_KEY", "Tavily"),
+} as const;
+
+function searchKey(variable: string, service: string) {
+  return {
+    group: "Web search",
+    kind: anyText,
+    variable,
+    secret: true,
+    about: `key of ${service}`,
+    otherwise: "it is not asked",
+  } as const;
+}
