@@ -1,7 +1,7 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FetchPlan, Outcome } from "@vidro/core";
 import { matchesWord } from "@vidro/core/policy";
-import { fetchPage, type FetchedPage } from "../web/fetch-page.ts";
+import type { FetchedPage } from "../web/fetch-page.ts";
 import { htmlText } from "../web/html-text.ts";
 import { defineTool } from "./tool.ts";
 
@@ -34,6 +34,8 @@ export const webFetchTool = defineTool({
     return { kind: "fetch", url: address.href, reach: isNamed ? "any" : "public" };
   },
   async run({ offset = 0 }, { plan, signal }) {
+    // Loaded with the first page: node:http's names for importing load all of fetch, which a start does not need.
+    const { fetchPage } = await import("../web/fetch-page.ts");
     return outcomeOf(await fetchPage(plan.url, { reach: plan.reach, signal }), offset);
   },
 });
