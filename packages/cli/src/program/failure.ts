@@ -22,9 +22,11 @@ export function sayFailure(thrown: unknown, argv: readonly string[]): number {
 /** The command at the end of a message, behind a colon: the step that fits this very situation. */
 const NAMED_STEP = /: (vidro [^\n]*?)\.?$/;
 
-/** What to do next: what the message names, else what fits the command, else what fits the code. */
+/** What to do next: at the host that joins its own step, else what the message names, what fits the command, the code. */
 function nextStep({ code, message }: Fault, argv: readonly string[]): string {
   const [first = "", ...flags] = argv;
+  // The message of a refused invitation is written for the brain's machine, and this one cannot invite.
+  if (first === "hands" && flags[0] === "join" && code === "INVALID_TOKEN") return nextForJoining(code);
   const [, named] = NAMED_STEP.exec(message) ?? [];
   if (named !== undefined) return named;
   const kind =
