@@ -84,8 +84,12 @@ for (const user of USERS) {
 
   test(`what a command leaves behind in its sandbox no other one finds${who}`, async (t) => {
     const hand = await startAttackedHand(t, user === undefined ? {} : { user });
+    // Folders above the workspace and above this repository may be there.
     for (let round = 0; round < 3; round += 1)
-      assert.equal(await read(hand, "ls -A /tmp /var/tmp; touch /tmp/left /var/tmp/left"), "/tmp:\n\n/var/tmp:\n");
+      assert.doesNotMatch(
+        await read(hand, "ls -A /tmp /var/tmp; touch /tmp/left /var/tmp/left; ls /tmp/left"),
+        /^left$/m,
+      );
   });
 
   test(`no sandbox outlives its hand, however the hand ends${who}`, async (t) => {
