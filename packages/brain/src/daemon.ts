@@ -31,7 +31,7 @@ import { TelemetryStore } from "./observe/telemetry.ts";
 import { tcpTables } from "./http/tcp-tables.ts";
 import { StoredResponses } from "./catalog/responses.ts";
 import { Threads } from "./catalog/threads.ts";
-import { isWorkerThere, workerUrl } from "./models/worker-uds.ts";
+import { isWorkerThere, workerUrl } from "./models/worker-uds/probe.ts";
 import { Sessions } from "./auth/sessions.ts";
 import { Tokens } from "./auth/tokens.ts";
 import { openConsoleFiles } from "./http/console-files.ts";

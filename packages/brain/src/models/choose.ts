@@ -5,18 +5,14 @@ import { DIRECT } from "@vidro/core/run";
 import type { Model } from "@vidro/core";
 import type { Config } from "../config.ts";
 import { baseUrl, firstListed, isListening } from "./address.ts";
-import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
-import type { CallDeadlines } from "./call-deadline.ts";
 import { directModel } from "./direct.ts";
 import { callInFormat } from "./held-format.ts";
-import { modelFacts } from "./model-facts.ts";
 import { offlineModel } from "./offline.ts";
 import { FREE, priced } from "./price.ts";
-import { openCompatible } from "./open-model.ts";
 import { PROVIDERS } from "./providers.ts";
+import type { ModelServer, PlacedModel } from "./served-model.ts";
 import type { Access, Provider } from "./provider.ts";
-import { windowAt } from "./server-window.ts";
 import { unknownModel } from "./unknown-model.ts";
 
 /** A model, and why it is this one. */
@@ -24,11 +20,6 @@ export interface ChosenModel extends Model {
   readonly because: string;
   /** Base URLs of its servers, where they are not a vendor's own. */
   readonly servers: readonly string[];
-}
-
-/** A model, and the base URL of its server where that is not a vendor's own. */
-interface PlacedModel extends Model {
-  readonly url?: string;
 }
 
 /** Result of `chooseModel` as text. */
@@ -43,7 +34,8 @@ interface Choice extends Pick<ChosenModel, "name" | "because"> {
  */
 export async function chooseModel(config: Config, name = ""): Promise<ChosenModel> {
   const asked = name === "" ? config.get("model") : name;
-  if (asked === undefined) return (await atUrl(config)) ?? byKey(config) ?? (await onThisMachine(config)) ?? offline();
+  if (asked === undefined)
+    return (await atUrl(config)) ?? (await byKey(config)) ?? (await onThisMachine(config)) ?? offline();
   const names = asked.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
   const models = await Promise.all(names.map((one) => byName(one, config)));
   return withReason(chain(models), "VIDRO_MODEL says so", models);
@@ -80,15 +72,15 @@ async function atUrl(config: Config): Promise<ChosenModel | undefined> {
     throw new Fault("MODEL_UNAVAILABLE", `Nothing at ${server.url} lists models: ${asFault(thrown).message}`);
   });
   if (first === undefined) throw new Fault("MODEL_UNKNOWN", `${server.url} lists no model: name one by VIDRO_MODEL.`);
-  return withReason(compatibleModel(first, server, config), `it is the first that ${server.url} lists`);
+  return withReason(await compatibleModel(first, server, config), `it is the first that ${server.url} lists`);
 }
 
-function byKey(config: Config): ChosenModel | undefined {
+async function byKey(config: Config): Promise<ChosenModel | undefined> {
   for (const provider of PROVIDERS) {
     const name = provider.keys.find((key) => config.ofVariable(key) !== undefined);
     const access = name === undefined ? undefined : accessTo(provider, config);
     if (access === undefined || provider.model === undefined) continue;
-    return withReason(vendorModel(provider, provider.model, { access, config }), `${name} is set`);
+    return withReason(await vendorModel(provider, provider.model, { access, config }), `${name} is set`);
   }
   return undefined;
 }
@@ -99,7 +91,7 @@ async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
     const first = access?.url === undefined ? undefined : await provider.local?.first(access.url);
     if (access === undefined || first === undefined) continue;
     const what = provider.single === true ? `a ${provider.name} answers` : `it is the first that ${provider.name} has`;
-    return withReason(vendorModel(provider, first, { access, config }), `${what} at ${access.url}`);
+    return withReason(await vendorModel(provider, first, { access, config }), `${what} at ${access.url}`);
   }
   return undefined;
 }
@@ -116,40 +108,19 @@ async function usualModel(provider: Provider, { url = "" }: Access): Promise<str
   throw new Fault("MODEL_UNAVAILABLE", `${provider.name} shows no model at ${url}: start it there and give it one.`);
 }
 
-function vendorModel(
+/** The adapter for servers is loaded with the first model that is on one: a run with the built-in model needs none of it. */
+async function vendorModel(
   provider: Provider,
   model: string,
   { access, config }: { readonly access: Access; readonly config: Config },
-): PlacedModel {
-  const facts = modelFacts(model, config, provider.local === undefined ? {} : { prices: FREE });
-  const opened = aiSdkModel({
-    name: model === "" ? provider.name : `${provider.name}/${model}`,
-    load: () => provider.open(model, access),
-    ...(access.key === undefined ? {} : { key: access.key }),
-    ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
-    // Another address may serve any model; those of the vendor itself all call tools.
-    ...(access.url === undefined && provider.isMixed !== true ? { native: true } : {}),
-    ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
-    ...patience(config),
-    ...(facts.window === undefined ? {} : { window: facts.window }),
-    ...(access.url?.startsWith("http") === true ? { askWindow: () => windowAt({ model, ...(access as Server) }) } : {}),
-  });
-  const costed = priced(opened, facts.prices);
-  return access.url === undefined ? costed : { ...costed, url: access.url };
+): Promise<PlacedModel> {
+  const { openVendorModel } = await import("./served-model.ts");
+  return openVendorModel(provider, model, { access, config });
 }
 
-function compatibleModel(name: string, server: Server, config: Config): PlacedModel {
-  const key = server.key === undefined ? {} : { key: server.key };
-  const { window, prices } = modelFacts(name, config);
-  const model = aiSdkModel({
-    name,
-    load: () => openCompatible(name, server),
-    ...key,
-    ...patience(config),
-    ...(window === undefined ? {} : { window }),
-    askWindow: () => windowAt({ model: name, ...server }),
-  });
-  return { ...priced(model, prices), url: server.url };
+async function compatibleModel(name: string, server: ModelServer, config: Config): Promise<PlacedModel> {
+  const { openCompatibleModel } = await import("./served-model.ts");
+  return openCompatibleModel(name, server, config);
 }
 
 /** Access to a provider; undefined when its key is missing. */
@@ -176,19 +147,11 @@ function detailsOf({ details = [] }: Provider, config: Config): Access["details"
   return Object.fromEntries(details.map((variable) => [variable, config.ofVariable(variable)]));
 }
 
-/** A server given by its URL. */
-type Server = Pick<Access, "key"> & { readonly url: string };
-
-function serverAt(config: Config): Server | undefined {
+function serverAt(config: Config): ModelServer | undefined {
   const address = config.get("model_url");
   if (address === undefined) return undefined;
   const key = config.get("model_key");
   return { url: baseUrl(address, "/v1", "VIDRO_MODEL_URL"), ...(key === undefined ? {} : { key }) };
-}
-
-function patience(config: Config): Partial<CallDeadlines> {
-  const ms = config.get("model_timeout_ms");
-  return ms === undefined ? {} : { firstTokenMs: ms, betweenTokensMs: ms };
 }
 
 function withReason(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {

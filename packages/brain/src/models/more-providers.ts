@@ -4,12 +4,17 @@ import { MODEL_LIMITS } from "@vidro/core";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { openCompatible, openResponses } from "./open-model.ts";
 import type { Provider } from "./provider.ts";
-import { loadVendorPackage } from "./vendor-packages.ts";
+import type { VendorPackage } from "./vendor-packages.ts";
 
 /* Vendors beside the first four: with a package of their own, or with OpenAI's wire at their own address. */
 
 /** Opens models of a vendor, as each package exports a function for it. */
 type CreateModels = (options: { readonly [name: string]: unknown }) => (model: string) => LanguageModelV4;
+
+async function loadPackage<Module>(name: VendorPackage, folder: string): Promise<Module> {
+  const { loadVendorPackage } = await import("./vendor-packages.ts");
+  return loadVendorPackage(name, folder);
+}
 
 /** A vendor's server with OpenAI's chat completions, whose models do not all call tools. */
 function compatibleVendor(name: string, url: string): Provider {
@@ -57,7 +62,7 @@ const mistral: Provider = {
   path: "/v1",
   providerOptions: { mistral: { parallelToolCalls: false } },
   async open(model, { url, key, packages }) {
-    const { createMistral } = await loadVendorPackage<{ createMistral: CreateModels }>("@ai-sdk/mistral", packages);
+    const { createMistral } = await loadPackage<{ createMistral: CreateModels }>("@ai-sdk/mistral", packages);
     return createMistral({ apiKey: key, fetch: boundedFetch, ...(url && { baseURL: url }) })(model);
   },
 };
@@ -73,7 +78,7 @@ const azure: Provider = {
     azure: { parallelToolCalls: false, store: false },
   },
   async open(model, { url, key, packages, details }) {
-    const { createAzure } = await loadVendorPackage<{ createAzure: CreateModels }>("@ai-sdk/azure", packages);
+    const { createAzure } = await loadPackage<{ createAzure: CreateModels }>("@ai-sdk/azure", packages);
     const place = url === undefined ? { resourceName: details["AZURE_RESOURCE_NAME"] } : { baseURL: url };
     return createAzure({ apiKey: key, fetch: boundedFetch, ...place })(model);
   },
@@ -93,7 +98,7 @@ const bedrock: Provider = {
     "AWS_REGION",
   ],
   async open(model, { url, packages, details }) {
-    const { createAmazonBedrock } = await loadVendorPackage<{ createAmazonBedrock: CreateModels }>(
+    const { createAmazonBedrock } = await loadPackage<{ createAmazonBedrock: CreateModels }>(
       "@ai-sdk/amazon-bedrock",
       packages,
     );
@@ -116,7 +121,7 @@ const vertex: Provider = {
   path: "/v1/publishers/google",
   details: ["GOOGLE_VERTEX_API_KEY", "GOOGLE_VERTEX_PROJECT", "GOOGLE_VERTEX_LOCATION"],
   async open(model, { url, packages, details }) {
-    const { createGoogleVertex } = await loadVendorPackage<{ createGoogleVertex: CreateModels }>(
+    const { createGoogleVertex } = await loadPackage<{ createGoogleVertex: CreateModels }>(
       "@ai-sdk/google-vertex",
       packages,
     );

@@ -1,6 +1,4 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { thinkingExtractor } from "./ai-sdk/compatible-thinking.ts";
-import { COMPATIBLE } from "./ai-sdk/prompt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { Access } from "./provider.ts";
 
@@ -9,7 +7,11 @@ export async function openCompatible(
   model: string,
   { url, key }: Pick<Access, "url" | "key">,
 ): Promise<LanguageModelV4> {
-  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  const [{ createOpenAICompatible }, { thinkingExtractor }, { COMPATIBLE }] = await Promise.all([
+    import("@ai-sdk/openai-compatible"),
+    import("./ai-sdk/compatible-thinking.ts"),
+    import("./ai-sdk/prompt.ts"),
+  ]);
   return createOpenAICompatible({
     name: COMPATIBLE,
     baseURL: url ?? "",

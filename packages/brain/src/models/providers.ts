@@ -4,7 +4,7 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import { MORE_PROVIDERS } from "./more-providers.ts";
 import { openCompatible, openResponses } from "./open-model.ts";
 import type { Provider } from "./provider.ts";
-import { isWorkerThere, openWorker, workerUrl } from "./worker-uds.ts";
+import { isWorkerThere, workerUrl } from "./worker-uds/probe.ts";
 
 const anthropic: Provider = {
   name: "anthropic",
@@ -62,7 +62,7 @@ const worker: Provider = {
     url: (path = WORKER_SOCKET) => workerUrl(path),
     first: async (url) => ((await isWorkerThere(url)) ? "" : undefined),
   },
-  open: async (_, { url = "" }) => openWorker(url),
+  open: async (_, { url = "" }) => (await import("./worker-uds.ts")).openWorker(url),
 };
 
 const ollama: Provider = {

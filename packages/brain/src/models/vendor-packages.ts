@@ -15,7 +15,7 @@ import manifest from "../../vendors/package.json" with { type: "json" };
  */
 
 /** One of the packages. */
-type VendorPackage = keyof typeof manifest.dependencies;
+export type VendorPackage = keyof typeof manifest.dependencies;
 
 const NPM = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 

@@ -5,35 +5,13 @@ import type { JsonObject } from "@vidro/core";
 import type { WorkerLine } from "@vidro/core/wire/worker-lines";
 import { WorkerConnection, refusalOf } from "./worker-uds/connection.ts";
 import { conversationKey, flatPrompt, sessionParams, workerPrompt } from "./worker-uds/conversation.ts";
+import { socketPath } from "./worker-uds/probe.ts";
 
 /* The model of a worker on a Unix socket. It calls no tools: its actions are lines of its text. */
 
-/** Scheme of a socket's path among the addresses of servers. */
-const SCHEME = "unix:";
-
-/** The address of a worker's socket. */
-export function workerUrl(path: string): string {
-  return `${SCHEME}${path}`;
-}
-
-/** Whether a worker answers at an address: it says that it runs or loads its model. */
-export async function isWorkerThere(url: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(WORKER_LIMITS.probeMs);
-  const connection = await WorkerConnection.open(pathOf(url), signal).catch(() => undefined);
-  if (connection === undefined) return false;
-  try {
-    await connection.ask({ type: "status" });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    connection.close();
-  }
-}
-
 /** The model behind a worker's socket; it connects with each call. */
 export function openWorker(url: string): LanguageModelV4 {
-  const path = pathOf(url);
+  const path = socketPath(url);
   const idle = new Map<string, string>();
   return {
     specificationVersion: "v4",
@@ -196,10 +174,6 @@ async function abandon(path: string, session: string): Promise<void> {
   } catch {
     // The worker is gone, or takes no requests: there is nothing left to stop.
   }
-}
-
-function pathOf(url: string): string {
-  return url.startsWith(SCHEME) ? url.slice(SCHEME.length) : url;
 }
 
 function digestOf(key: string): string {

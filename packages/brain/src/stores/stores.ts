@@ -1,5 +1,4 @@
 import { Fault } from "@vidro/core";
-import { memoryStore } from "./memory.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
@@ -8,7 +7,7 @@ export type OpenStore = (where: string, options?: StoreOptions) => Promise<Store
 
 /** All stores; a new one is a file and a line here. */
 export const STORES = {
-  memory: async (_where, options) => memoryStore(options),
+  memory: async (_where, options) => (await import("./memory.ts")).memoryStore(options),
   sqlite: sqliteStore,
   postgres: async (where, options) => (await import("./postgres.ts")).postgresStore(where, options),
 } as const satisfies Record<string, OpenStore>;

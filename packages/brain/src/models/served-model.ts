@@ -1,0 +1,62 @@
+import type { Model } from "@vidro/core";
+import type { Config } from "../config.ts";
+import { aiSdkModel } from "./ai-sdk.ts";
+import type { CallDeadlines } from "./call-deadline.ts";
+import { modelFacts } from "./model-facts.ts";
+import { openCompatible } from "./open-model.ts";
+import { FREE, priced } from "./price.ts";
+import type { Access, Provider } from "./provider.ts";
+import { windowAt } from "./server-window.ts";
+
+/** A model, and the base URL of its server where that is not a vendor's own. */
+export interface PlacedModel extends Model {
+  readonly url?: string;
+}
+
+/** A server given by its URL. */
+export type ModelServer = Pick<Access, "key"> & { readonly url: string };
+
+/** A vendor's model by its adapter; its package is loaded at the first call. */
+export function openVendorModel(
+  provider: Provider,
+  model: string,
+  { access, config }: { readonly access: Access; readonly config: Config },
+): PlacedModel {
+  const facts = modelFacts(model, config, provider.local === undefined ? {} : { prices: FREE });
+  const opened = aiSdkModel({
+    name: model === "" ? provider.name : `${provider.name}/${model}`,
+    load: () => provider.open(model, access),
+    ...(access.key === undefined ? {} : { key: access.key }),
+    ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
+    // Another address may serve any model; those of the vendor itself all call tools.
+    ...(access.url === undefined && provider.isMixed !== true ? { native: true } : {}),
+    ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
+    ...patience(config),
+    ...(facts.window === undefined ? {} : { window: facts.window }),
+    ...(access.url?.startsWith("http") === true
+      ? { askWindow: () => windowAt({ model, ...(access as ModelServer) }) }
+      : {}),
+  });
+  const costed = priced(opened, facts.prices);
+  return access.url === undefined ? costed : { ...costed, url: access.url };
+}
+
+/** A model of a server with OpenAI's chat completions. */
+export function openCompatibleModel(name: string, server: ModelServer, config: Config): PlacedModel {
+  const key = server.key === undefined ? {} : { key: server.key };
+  const { window, prices } = modelFacts(name, config);
+  const model = aiSdkModel({
+    name,
+    load: () => openCompatible(name, server),
+    ...key,
+    ...patience(config),
+    ...(window === undefined ? {} : { window }),
+    askWindow: () => windowAt({ model: name, ...server }),
+  });
+  return { ...priced(model, prices), url: server.url };
+}
+
+function patience(config: Config): Partial<CallDeadlines> {
+  const ms = config.get("model_timeout_ms");
+  return ms === undefined ? {} : { firstTokenMs: ms, betweenTokensMs: ms };
+}
