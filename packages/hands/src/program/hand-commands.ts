@@ -13,7 +13,6 @@ import type { EnrolOptions } from "../enrol/join.ts";
 import { readListenFlags } from "./listen-flags.ts";
 import type { ListenFlags } from "./listen-flags.ts";
 import { openReceiptSigner } from "../enrol/receipt-signer.ts";
-import { serveJoinedHand } from "./serve.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
 import { printSignalNote, serveSignals } from "./signals.ts";
 import type { Reloadable } from "./signals.ts";
@@ -128,6 +127,7 @@ async function serveUntilStopped(
   let isReady = false;
   const hand = (await state.readIdentity())?.agentId ?? "";
   writeServing(state.folder, hand, false);
+  const { serveJoinedHand } = await import("./serve.ts");
   await serveJoinedHand({
     state,
     version: VERSION,
