@@ -2,7 +2,6 @@ import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FetchPlan, Outcome } from "@vidro/core";
 import { matchesWord } from "@vidro/core/policy";
 import type { FetchedPage } from "../web/fetch-page.ts";
-import { htmlText } from "../web/html-text.ts";
 import { defineTool } from "./tool.ts";
 
 const parameters = {
@@ -56,7 +55,7 @@ const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|javascri
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const FIRST_ERROR = 400;
 
-function outcomeOf(page: FetchedPage, offset: number): Outcome {
+async function outcomeOf(page: FetchedPage, offset: number): Promise<Outcome> {
   const { url, status, type, elsewhere } = page;
   const facts = { url, status, type };
   if (elsewhere !== undefined)
@@ -67,7 +66,9 @@ function outcomeOf(page: FetchedPage, offset: number): Outcome {
     };
   if (type !== "" && !TEXTUAL.test(type) && !HTML.test(type))
     throw new Fault("TOOL_FAILED", `${url} is ${type}, not text.`);
-  const { title, text } = HTML.test(type) ? htmlText(page.body, url) : { title: "", text: page.body };
+  const { title, text } = HTML.test(type)
+    ? (await import("../web/html-text.ts")).htmlText(page.body, url)
+    : { title: "", text: page.body };
   if (offset > text.length)
     throw new Fault("TOOL_FAILED", `The text of ${url} has ${text.length} characters, so none at ${offset}.`);
   const part = text.slice(offset, offset + HAND_LIMITS.pageChars);
