@@ -11,6 +11,6 @@ export type { Schema } from "./heal/mend.ts";
 export { BOX_LIMITS } from "./limits.ts";
 export { NDJSON_TYPE, negotiate } from "./negotiate.ts";
 export { nodeSink } from "./node-sink.ts";
-export { processing } from "./processing.ts";
+export { keepProcessing as processing } from "./processing.ts";
 export { sanitiser } from "./sanitise.ts";
 export type { Sanitiser } from "./sanitise.ts";

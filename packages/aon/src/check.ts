@@ -64,21 +64,21 @@ export async function checkServer(options: CheckOptions): Promise<readonly Claus
   const failing = options.failingUrl === undefined ? undefined : await sendProbe(to(options.failingUrl, NDJSON_TYPE));
   const streams = [stream, failing].filter((each) => each !== undefined);
   return [
-    finding(
+    findingFor(
       "accept",
       trials.flatMap(([accept, kind, answer]) => wrongKind(accept, kind, answer)),
       trials.flatMap(([, kind, answer]) => advice(kind, answer)),
     ),
-    finding(
+    findingFor(
       "fallback",
       bare.flatMap((answer) => wrongKind("no Accept or */*", "json", answer)),
     ),
-    finding("ndjson", streams.flatMap(wrongLines)),
+    findingFor("ndjson", streams.flatMap(wrongLines)),
     healingOf(streams, options.failingUrl !== undefined),
   ];
 }
 
-function finding(clause: Clause, wrong: readonly string[], better: readonly string[] = []): ClauseFinding {
+function findingFor(clause: Clause, wrong: readonly string[], better: readonly string[] = []): ClauseFinding {
   const state = wrong.length === 0 ? "ok" : "fail";
   return { clause, title: CLAUSES[clause], state, notes: [...new Set([...wrong, ...better])] };
 }
@@ -139,8 +139,8 @@ function healingOf(streams: readonly ProbeAnswer[], hasFailing: boolean): Clause
   const all = streams.map((answer) => eventsOf(answer).map((event) => event["type"]));
   const isShown = all.some((types) => types.includes("healing"));
   const isMissed = all.some((types) => types.includes("error") && !types.includes("healing"));
-  if (isMissed) return finding("healing", ["A stream ends in an error, and nothing was tried before."]);
-  if (isShown) return finding("healing", []);
+  if (isMissed) return findingFor("healing", ["A stream ends in an error, and nothing was tried before."]);
+  if (isShown) return findingFor("healing", []);
   const note = hasFailing
     ? "The failing route did not fail, so there was nothing to heal."
     : "Nothing failed, so nothing was healed. Give a route that fails: --failing <url>";

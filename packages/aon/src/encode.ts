@@ -23,14 +23,14 @@ export function encoder({ requestId, sanitiser, showsIntent }: EncoderFacts): En
     const { type, ...fields } = event.type === "intent_analysis" && !showsIntent() ? reduceIntent(event) : event;
     const stamped = { type, timestamp: Date.now(), requestId, ...fields };
     // A result is not sanitised: it must equal the answer of a black box.
-    const shown = (type === "result" ? stamped : cleaned(stamped)) as AonEvent | undefined;
+    const shown = (type === "result" ? stamped : cleanEvent(stamped)) as AonEvent | undefined;
     const line = `${JSON.stringify(shown)}\n`;
     const isFit = shown !== undefined && (type === "result" || line.length <= BOX_LIMITS.eventChars);
     return isFit ? { event: shown, line } : encode(shortenEvent(event));
   }
 
   /** Undefined when the event has no JSON form; it must not make the work fail. */
-  function cleaned(stamped: object): Json | undefined {
+  function cleanEvent(stamped: object): Json | undefined {
     try {
       return sanitiser.clean(stamped);
     } catch {

@@ -48,7 +48,7 @@ class GlassBox implements AonBox {
     this.#encoder = encoder;
     this.#bounds = bounds;
     const stop = (): void => this.leave();
-    sink.watch({ drained: () => this.#drained(), finished: stop, gone: stop });
+    sink.watch({ drained: () => this.#goOnAfterDrain(), finished: stop, gone: stop });
   }
 
   open(): void {
@@ -125,7 +125,7 @@ class GlassBox implements AonBox {
     }, this.#bounds.drainMs);
   }
 
-  #drained(): void {
+  #goOnAfterDrain(): void {
     if (!this.#isBlocked) return;
     clearTimeout(this.#patience);
     this.#isBlocked = false;

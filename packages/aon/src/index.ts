@@ -37,7 +37,7 @@ export { JSON_TYPE, NDJSON_TYPE, negotiate, varyWithAccept } from "./negotiate.t
 export type { Sight } from "./negotiate.ts";
 export { aonOf } from "./node-exchange.ts";
 export { nodeSink } from "./node-sink.ts";
-export { processing } from "./processing.ts";
+export { keepProcessing as processing } from "./processing.ts";
 export { AonReadError, readAon, resultOf } from "./read.ts";
 export type { AonSource } from "./read.ts";
 export { sanitiser } from "./sanitise.ts";

@@ -13,7 +13,7 @@ import type { Sight } from "./negotiate.ts";
 import { beforeHead, provideJson } from "./node-response.ts";
 import type { NodeResponse } from "./node-response.ts";
 import { nodeSink } from "./node-sink.ts";
-import { processing } from "./processing.ts";
+import { keepProcessing } from "./processing.ts";
 import type { AonRefusal, Settings } from "./settings.ts";
 
 /** A request of node:http under AON, for any framework. */
@@ -109,7 +109,7 @@ function black<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
   const box = blackBox(it.encoder, {
     ...settings,
     requestId,
-    keepAlive: processing(raw, response),
+    keepAlive: keepProcessing(raw, response),
     fail(error) {
       refuse({ status: error.status ?? 500, code: error.code, message: error.message });
       // The route may still answer, but the client has its answer.

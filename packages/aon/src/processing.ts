@@ -6,7 +6,7 @@ const PROCESSING = "processing";
  * Sends `102 Processing` to a client that waits for a black box, if it asked with `Prefer: processing` and its HTTP
  * version allows it. Some clients take a 102 for the answer, so it is never sent unasked.
  */
-export function processing(request: IncomingMessage, response: ServerResponse): () => void {
+export function keepProcessing(request: IncomingMessage, response: ServerResponse): () => void {
   if (request.httpVersion === "1.0" || !prefers(request, PROCESSING)) return () => undefined;
   return () => {
     if (response.headersSent) return;

@@ -122,7 +122,7 @@ export class TcpClient {
       await connection.close();
       throw thrown;
     }
-    connection.onGone((why) => this.#gone(why));
+    connection.onGone((why) => this.#takeLoss(why));
     return connection;
   }
 
@@ -135,7 +135,7 @@ export class TcpClient {
     return session;
   }
 
-  #gone(why: TcpError): void {
+  #takeLoss(why: TcpError): void {
     const { reconnect = true, onDown, onRefused } = this.#options;
     this.#connection = undefined;
     if (!reconnect) this.#over = why;

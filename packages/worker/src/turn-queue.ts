@@ -1,7 +1,7 @@
 import { Fault, WORKER_LIMITS } from "@vidro/core";
 
 /** A generation that waits for a slot. */
-interface Waiting {
+interface WaitingGeneration {
   /** The slot that has evaluated its conversation before, if any. */
   readonly favourite: number | undefined;
   readonly start: (slot: number) => void;
@@ -14,7 +14,7 @@ interface Waiting {
  */
 export class TurnQueue {
   readonly #free: number[];
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingGeneration[] = [];
 
   constructor(slots: number) {
     this.#free = Array.from({ length: slots }, (_, slot) => slot);
@@ -26,7 +26,7 @@ export class TurnQueue {
     if (this.#waiting.length >= WORKER_LIMITS.waiting)
       throw new Fault("MODEL_RATE_LIMITED", `${WORKER_LIMITS.waiting} generations wait already.`);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const waiting: Waiting = { favourite, start: resolve };
+    const waiting: WaitingGeneration = { favourite, start: resolve };
     const leave = (): void => {
       const at = this.#waiting.indexOf(waiting);
       if (at === -1) return;

@@ -110,7 +110,7 @@ export class Worker {
     const work = this.#inSlot(session, signal, (slot) =>
       engine.generate(slot, { messages: asked, params: session.params, ...form, signal, onText }),
     );
-    const end = await Promise.race([work, aborted(signal)]);
+    const end = await Promise.race([work, whenAborted(signal)]);
     // The client is told at once; the engine, in its slot, ends with the token that it is at.
     work.catch(() => undefined);
     // What was aborted is not part of the conversation.
@@ -146,7 +146,7 @@ export function refusal({ code, message }: FaultReport, request?: WorkerRequest)
 }
 
 /** Resolves when the signal aborts. */
-function aborted(signal: AbortSignal): Promise<{ readonly reason: "aborted"; readonly usage?: never }> {
+function whenAborted(signal: AbortSignal): Promise<{ readonly reason: "aborted"; readonly usage?: never }> {
   return new Promise((resolve) => {
     const end = (): void => resolve({ reason: "aborted" });
     if (signal.aborted) end();

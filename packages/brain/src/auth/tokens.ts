@@ -130,7 +130,7 @@ export class Tokens {
     this.#stopWatching ??= this.#records.watch(KIND, () => this.#revocations.look());
     // Taken before the row is read: a revocation from here on aborts the signal.
     const revoked = this.#revocations.signalOf(tokenId);
-    return this.#verified(await this.#records.get(KIND, tokenId), revoked);
+    return this.#verifyRecord(await this.#records.get(KIND, tokenId), revoked);
   }
 
   /**
@@ -163,7 +163,7 @@ export class Tokens {
     return isRight;
   }
 
-  #verified(record: StoredRecord | undefined, revoked: AbortSignal): VerifiedCaller {
+  #verifyRecord(record: StoredRecord | undefined, revoked: AbortSignal): VerifiedCaller {
     const row = record && rowOf(record);
     if (row === undefined || row.revoked) throw new Fault("INVALID_TOKEN");
     const { tokenId, owner, expiresAt } = row;

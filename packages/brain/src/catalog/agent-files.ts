@@ -76,14 +76,14 @@ function parseHead(head: string, path: string): Map<string, string | readonly st
     const before = found.get(last);
     if (item !== undefined) {
       if (last === "" || (typeof before === "string" && before !== "")) throw wrong("an item without a list.");
-      found.set(last, [...(typeof before === "object" ? before : []), unquoted(item)]);
+      found.set(last, [...(typeof before === "object" ? before : []), withoutQuotes(item)]);
       continue;
     }
     const [, key = "", value = ""] = /^(\w+):(?:\s+(.*))?$/.exec(line) ?? [];
     if (!KEYS.some((known) => known === key)) throw wrong(`expected one of ${KEYS.join(", ")}, then a colon.`);
     if (found.has(key)) throw wrong(`${key} is said twice.`);
     const list = /^\[(.*)\]$/.exec(value.trim())?.[1];
-    found.set(key, list === undefined ? unquoted(value) : words(list));
+    found.set(key, list === undefined ? withoutQuotes(value) : words(list));
     last = key;
   }
   return found;
@@ -92,10 +92,10 @@ function parseHead(head: string, path: string): Map<string, string | readonly st
 function words(list: string): readonly string[] {
   return list
     .split(",")
-    .map((word) => unquoted(word))
+    .map((word) => withoutQuotes(word))
     .filter((word) => word !== "");
 }
 
-function unquoted(value: string): string {
+function withoutQuotes(value: string): string {
   return /^(["'])(.*)\1$/.exec(value.trim())?.[2] ?? value.trim();
 }

@@ -40,7 +40,7 @@ export async function holdHome(home: string): Promise<DaemonPlace> {
 function lock(home: string, path: string): DatabaseSync | undefined {
   try {
     makeFolder(home);
-    const database = taken(path);
+    const database = takeAnew(path);
     // By its name, not by a descriptor: closing one would end the lock.
     chmodSync(path, 0o600);
     return database;
@@ -50,7 +50,7 @@ function lock(home: string, path: string): DatabaseSync | undefined {
   }
 }
 
-function taken(path: string): DatabaseSync {
+function takeAnew(path: string): DatabaseSync {
   try {
     return take(path);
   } catch (thrown) {

@@ -48,7 +48,7 @@ export class IdempotentReplies {
   }
 
   async #once(request: KeyedRequest, digest: string, work: () => Promise<Reply>): Promise<Reply> {
-    const known = await this.#known(request.key);
+    const known = await this.#freshRecord(request.key);
     if (known !== undefined) {
       refuseOther(known.body["digest"], digest);
       const kept = replyOf(known.body["answer"]);
@@ -59,7 +59,7 @@ export class IdempotentReplies {
     return reply;
   }
 
-  async #known(key: string): Promise<StoredRecord | undefined> {
+  async #freshRecord(key: string): Promise<StoredRecord | undefined> {
     const record = await this.#records.get(KIND, key);
     if (record === undefined || !this.#isOld(record)) return record;
     await this.#records.delete(KIND, key);

@@ -36,12 +36,12 @@ export function createValidator(route: Partial<Route>): Validator {
     body(value) {
       if (route.body === undefined) return {};
       checkBody ??= (bodies ??= ajv(BODIES)).compile(route.body);
-      return fitting(checkBody, value, { whole: "the body", lacking: route.lacking });
+      return fitToSchema(checkBody, value, { whole: "the body", lacking: route.lacking });
     },
     query(given) {
       if (route.query === undefined) return {};
       checkQuery ??= (queries ??= ajv(QUERIES)).compile(route.query);
-      const values = fitting(checkQuery, once(given), { whole: "the query" });
+      const values = fitToSchema(checkQuery, once(given), { whole: "the query" });
       return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, textOf(value)]));
     },
   };
@@ -56,19 +56,19 @@ function once(given: URLSearchParams): JsonObject {
     throw new Fault("BAD_ARGUMENTS", `A query has at most ${HTTP_LIMITS.queryParameters} parameters.`);
   const values = new Map<string, string>();
   for (const [name, value] of given) {
-    if (values.has(name)) throw new Fault("BAD_ARGUMENTS", `The query gives ${quoted(name)} twice: give it once.`);
+    if (values.has(name)) throw new Fault("BAD_ARGUMENTS", `The query gives ${quoteName(name)} twice: give it once.`);
     values.set(name, value);
   }
   return Object.fromEntries(values);
 }
 
 /** The value that is checked, and the fault code of a missing field. */
-interface Looked {
+interface CheckedPart {
   readonly whole: string;
   readonly lacking?: FaultCode | undefined;
 }
 
-function fitting(check: ValidateFunction, value: Json, { whole, lacking }: Looked): JsonObject {
+function fitToSchema(check: ValidateFunction, value: Json, { whole, lacking }: CheckedPart): JsonObject {
   if (check(value)) {
     if (isObject(value)) return value;
     throw new Fault("BAD_ARGUMENTS", `${sentence(whole)} must be an object.`);
@@ -113,7 +113,7 @@ function wordsOf(error: ErrorObject | undefined): string {
   }
 }
 
-function quoted(name: string): string {
+function quoteName(name: string): string {
   return JSON.stringify(name.slice(0, POINTER_CHARS));
 }
 

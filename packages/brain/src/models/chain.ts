@@ -27,7 +27,7 @@ async function* firstAnswer(
   for (const [index, model] of models.entries()) {
     const before = models[index - 1];
     if (before !== undefined) {
-      yield { type: "healed", heal: switched({ from: before.name, to: model.name, fault, attempt: index }) };
+      yield { type: "healed", heal: switchEvent({ from: before.name, to: model.name, fault, attempt: index }) };
     }
     for await (const event of model.call(request, signal)) {
       if (event.type !== "failed") {
@@ -48,7 +48,7 @@ interface Switch {
   readonly attempt: number;
 }
 
-function switched({ from, to, fault, attempt }: Switch): HealTried {
+function switchEvent({ from, to, fault, attempt }: Switch): HealTried {
   return {
     type: "heal.tried",
     healing: "switch_model",

@@ -9,7 +9,7 @@ import { chain } from "./chain.ts";
 import { directModel } from "./direct.ts";
 import { callInFormat } from "./held-format.ts";
 import { offlineModel } from "./offline.ts";
-import { FREE, priced } from "./price.ts";
+import { FREE, withPrices } from "./price.ts";
 import { PROVIDERS } from "./providers.ts";
 import type { ModelServer, PlacedModel } from "./served-model.ts";
 import type { Access, Provider } from "./provider.ts";
@@ -50,7 +50,7 @@ export async function describeChoice(config: Config): Promise<Choice> {
 
 async function byName(name: string, config: Config): Promise<PlacedModel> {
   if (name === "offline") return offline();
-  if (name === DIRECT) return priced(directModel(), FREE);
+  if (name === DIRECT) return withPrices(directModel(), FREE);
   const [, prefix, model] = /^([^/]*)\/?(.*)$/.exec(name) ?? [];
   const provider = PROVIDERS.find((one) => one.name === prefix);
   const access = provider && accessTo(provider, config);
@@ -97,7 +97,10 @@ async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
 }
 
 function offline(): ChosenModel {
-  return withReason(priced(offlineModel(), FREE), "no key, no address and no server on this machine offers a model");
+  return withReason(
+    withPrices(offlineModel(), FREE),
+    "no key, no address and no server on this machine offers a model",
+  );
 }
 
 async function usualModel(provider: Provider, { url = "" }: Access): Promise<string> {

@@ -13,7 +13,7 @@ import type { AnswerFormat, HealTried, Model, ModelEvent, ModelReply, ModelReque
 /** Calls a model; with a format, a reply that answers has it. */
 export function callInFormat(model: Model, request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
   const format = request.sampling?.format;
-  return format === undefined ? model.call(request, signal) : held(model, { request, format, signal });
+  return format === undefined ? model.call(request, signal) : callWithFormat(model, { request, format, signal });
 }
 
 /** A call whose answer has a form. */
@@ -23,18 +23,18 @@ interface FormattedCall {
   readonly signal: AbortSignal;
 }
 
-async function* held(model: Model, { request, format, signal }: FormattedCall): AsyncGenerator<ModelEvent> {
+async function* callWithFormat(model: Model, { request, format, signal }: FormattedCall): AsyncGenerator<ModelEvent> {
   const first = { ...request, system: `${request.system}\n${formatRule(format)}` };
   const reply = yield* silently(model, first, signal);
   if (reply === undefined) return;
   const mismatch = mismatchOf(reply, format);
   if (mismatch instanceof Fault) return yield { type: "failed", fault: mismatch.report() };
-  if (mismatch === undefined) return yield* told(reply, NOTHING);
+  if (mismatch === undefined) return yield* replayReply(reply, NOTHING);
   yield { type: "healed", heal: askedAgain(mismatch) };
   const again = yield* silently(model, { ...first, turns: [...first.turns, ...correction(reply, mismatch)] }, signal);
   if (again === undefined) return;
   const still = mismatchOf(again, format);
-  if (still === undefined) return yield* told(again, reply.usage);
+  if (still === undefined) return yield* replayReply(again, reply.usage);
   const fault = still instanceof Fault ? still : new Fault("ANSWER_UNFIT", `The answer does not fit: ${still}.`);
   yield { type: "failed", fault: fault.report() };
 }
@@ -54,7 +54,7 @@ async function* silently(
   return undefined;
 }
 
-async function* told(reply: ModelReply, before: Usage): AsyncGenerator<ModelEvent> {
+async function* replayReply(reply: ModelReply, before: Usage): AsyncGenerator<ModelEvent> {
   const { text, native } = reply;
   if (text !== "") yield { type: "delta", text, ...(native === undefined ? {} : { native }) };
   yield { type: "replied", reply: { ...reply, usage: addUsage(before, reply.usage) } };

@@ -28,7 +28,7 @@ function priceAt(prices: readonly ModelPrice[], promptTokens: number, at: Date):
 }
 
 /** The model, whose replies carry their cost; unchanged when its prices are not known. */
-export function priced<Priced extends Model>(model: Priced, prices: readonly ModelPrice[] | undefined): Priced {
+export function withPrices<Priced extends Model>(model: Priced, prices: readonly ModelPrice[] | undefined): Priced {
   if (prices === undefined || prices.length === 0) return model;
   return { ...model, isPriced: true, call: (request, signal) => withCost(model, prices, { request, signal }) };
 }
@@ -38,12 +38,13 @@ async function* withCost(
   prices: readonly ModelPrice[],
   { request, signal }: { readonly request: ModelRequest; readonly signal: AbortSignal },
 ): AsyncGenerator<ModelEvent> {
-  for await (const event of model.call(request, signal)) yield event.type === "replied" ? costed(event, prices) : event;
+  for await (const event of model.call(request, signal))
+    yield event.type === "replied" ? addCost(event, prices) : event;
 }
 
-type Replied = Extract<ModelEvent, { type: "replied" }>;
+type RepliedEvent = Extract<ModelEvent, { type: "replied" }>;
 
-function costed({ type, reply }: Replied, prices: readonly ModelPrice[]): Replied {
+function addCost({ type, reply }: RepliedEvent, prices: readonly ModelPrice[]): RepliedEvent {
   const costUsd = costOf(reply.usage, prices, new Date()) ?? 0;
   return costUsd === 0 ? { type, reply } : { type, reply: { ...reply, usage: { ...reply.usage, costUsd } } };
 }

@@ -4,7 +4,7 @@ import { aiSdkModel } from "./ai-sdk.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
 import { modelFacts } from "./model-facts.ts";
 import { openCompatible } from "./open-model.ts";
-import { FREE, priced } from "./price.ts";
+import { FREE, withPrices } from "./price.ts";
 import type { Access, Provider } from "./provider.ts";
 import { windowAt } from "./server-window.ts";
 
@@ -37,7 +37,7 @@ export function openVendorModel(
       ? { askWindow: () => windowAt({ model, ...(access as ModelServer) }) }
       : {}),
   });
-  const costed = priced(opened, facts.prices);
+  const costed = withPrices(opened, facts.prices);
   return access.url === undefined ? costed : { ...costed, url: access.url };
 }
 
@@ -53,7 +53,7 @@ export function openCompatibleModel(name: string, server: ModelServer, config: C
     ...(window === undefined ? {} : { window }),
     askWindow: () => windowAt({ model: name, ...server }),
   });
-  return { ...priced(model, prices), url: server.url };
+  return { ...withPrices(model, prices), url: server.url };
 }
 
 function patience(config: Config): Partial<CallDeadlines> {

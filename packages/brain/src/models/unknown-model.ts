@@ -13,7 +13,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
 export function unknownModel(name: string): Fault {
   const named = PROVIDERS.map(({ name: vendor, single }) => (single === true ? vendor : `${vendor}/<model>`));
   const forms = ["offline", ...named].join(", ");
-  const guess = guessed(name);
+  const guess = guessName(name);
   const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   return new Fault(
     "MODEL_UNKNOWN",
@@ -21,7 +21,7 @@ export function unknownModel(name: string): Fault {
   );
 }
 
-function guessed(name: string): string | undefined {
+function guessName(name: string): string | undefined {
   const family = FAMILIES.find(([begins]) => begins.test(name));
   if (family !== undefined) return `${family[1]}/${name}`;
   const [first = "", ...rest] = name.split("/");

@@ -58,10 +58,10 @@ async function* answer(
     const key = takesMessages ? digestOf(conversationKey(params, options.prompt)) : undefined;
     open = await openSession(connection, call.idle, { params, ...(key === undefined ? {} : { key }) });
     yield { type: "stream-start", warnings: [] };
-    let first = await generated(connection, open.id, fields);
+    let first = await startGeneration(connection, open.id, fields);
     if (first.type === "error" && open.isReused) {
       open = await openSession(connection, call.idle, { params, ...(key === undefined ? {} : { key }) });
-      first = await generated(connection, open.id, fields);
+      first = await startGeneration(connection, open.id, fields);
     }
     yield { type: "text-start", id: "0" };
     const stop = yield* tokens(connection, first);
@@ -119,7 +119,7 @@ async function release(
 }
 
 /** Starts a generation and gives its first line. */
-async function generated(connection: WorkerConnection, session: string, fields: JsonObject): Promise<WorkerLine> {
+async function startGeneration(connection: WorkerConnection, session: string, fields: JsonObject): Promise<WorkerLine> {
   connection.send({ type: "generate", session_id: session, stream: true, ...fields });
   return connection.next();
 }

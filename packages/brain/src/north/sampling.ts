@@ -32,17 +32,17 @@ export function samplingOf(given: Params, mostTokens: number = SAMPLING_LIMITS.m
   const tokens = { least: SAMPLING_LIMITS.maxTokens.least, most: mostTokens };
   const stops = typeof stop === "string" ? [stop] : (stop ?? []);
   const sampling: Sampling = {
-    ...(typeof temperature === "number" ? { temperature: clamped(temperature, SAMPLING_LIMITS.temperature) } : {}),
-    ...(typeof topP === "number" ? { topP: clamped(topP, SAMPLING_LIMITS.topP) } : {}),
-    ...(typeof maxTokens === "number" ? { maxTokens: clamped(maxTokens, tokens) } : {}),
+    ...(typeof temperature === "number" ? { temperature: clamp(temperature, SAMPLING_LIMITS.temperature) } : {}),
+    ...(typeof topP === "number" ? { topP: clamp(topP, SAMPLING_LIMITS.topP) } : {}),
+    ...(typeof maxTokens === "number" ? { maxTokens: clamp(maxTokens, tokens) } : {}),
     ...(typeof repeatPenalty === "number"
-      ? { repeatPenalty: clamped(repeatPenalty, SAMPLING_LIMITS.repeatPenalty) }
+      ? { repeatPenalty: clamp(repeatPenalty, SAMPLING_LIMITS.repeatPenalty) }
       : {}),
     ...(stops.length > 0 ? { stop: stops.filter((word) => word !== "") } : {}),
   };
   return Object.keys(sampling).length === 0 ? undefined : sampling;
 }
 
-function clamped(value: number, { least, most }: { readonly least: number; readonly most: number }): number {
+function clamp(value: number, { least, most }: { readonly least: number; readonly most: number }): number {
   return Math.min(Math.max(value, least), most);
 }

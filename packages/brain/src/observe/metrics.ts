@@ -168,18 +168,18 @@ export class Metrics {
   }
 
   #histogram(name: string, help: string, bounds: readonly number[]): Histogram {
-    const histogram = new Histogram({ name: named(name), help }, bounds);
+    const histogram = new Histogram({ name: metricName(name), help }, bounds);
     this.#all.push(histogram);
     return histogram;
   }
 
   #series(type: "counter" | "gauge", name: string, help: string): Series {
-    const series = new Series(type, { name: named(name), help });
+    const series = new Series(type, { name: metricName(name), help });
     this.#all.push(series);
     return series;
   }
 }
 
-function named(name: string): string {
+function metricName(name: string): string {
   return `vidro_${name}`;
 }

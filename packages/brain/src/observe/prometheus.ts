@@ -30,7 +30,7 @@ export class Series {
 
   /** Counts up the series with these labels; counting by 0 makes it show. */
   inc(labels?: Labels, by = 1): void {
-    const series = labelled(labels);
+    const series = labelText(labels);
     this.#values.set(series, (this.#values.get(series) ?? 0) + by);
   }
 
@@ -41,18 +41,18 @@ export class Series {
 
   /** Puts a gauge at a value. */
   set(value: number, labels?: Labels): void {
-    this.#values.set(labelled(labels), value);
+    this.#values.set(labelText(labels), value);
   }
 
   /** All series in the text format. */
   text(): string {
     const lines = Array.from(this.#values, ([labels, value]) => `${this.#about.name}${labels} ${value}\n`);
-    return heading(this.#type, this.#about) + lines.join("");
+    return metricHead(this.#type, this.#about) + lines.join("");
   }
 }
 
 /** Observations of a histogram under one set of labels. */
-interface Seen {
+interface Observations {
   readonly counts: number[];
   count: number;
   sum: number;
@@ -62,7 +62,7 @@ interface Seen {
 export class Histogram {
   readonly #about: About;
   readonly #bounds: readonly number[];
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, Observations>();
 
   /** The bounds are in ascending order. */
   constructor(about: About, bounds: readonly number[]) {
@@ -84,8 +84,8 @@ export class Histogram {
     this.#of(labels);
   }
 
-  #of(labels: Labels | undefined): Seen {
-    const series = labelled(labels);
+  #of(labels: Labels | undefined): Observations {
+    const series = labelText(labels);
     const known = this.#seen.get(series);
     if (known !== undefined) return known;
     const fresh = { counts: this.#bounds.map(() => 0), count: 0, sum: 0 };
@@ -95,10 +95,10 @@ export class Histogram {
 
   /** The text format; buckets are cumulative. */
   text(): string {
-    return heading("histogram", this.#about) + Array.from(this.#seen, (one) => this.#textOf(...one)).join("");
+    return metricHead("histogram", this.#about) + Array.from(this.#seen, (one) => this.#textOf(...one)).join("");
   }
 
-  #textOf(labels: string, { counts, count, sum }: Seen): string {
+  #textOf(labels: string, { counts, count, sum }: Observations): string {
     const { name } = this.#about;
     const among = labels === "" ? "{" : `${labels.slice(0, -1)},`;
     let below = 0;
@@ -111,16 +111,16 @@ export class Histogram {
   }
 }
 
-function heading(type: string, { name, help }: About): string {
+function metricHead(type: string, { name, help }: About): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-function labelled(labels: Labels = {}): string {
+function labelText(labels: Labels = {}): string {
   let text = "";
-  for (const name in labels) text += `${text === "" ? "{" : ","}${name}="${escaped(labels[name] ?? "")}"`;
+  for (const name in labels) text += `${text === "" ? "{" : ","}${name}="${escapeLabel(labels[name] ?? "")}"`;
   return text === "" ? text : `${text}}`;
 }
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return /[\\"\n]/.test(value) ? value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n") : value;
 }

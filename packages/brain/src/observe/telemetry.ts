@@ -31,7 +31,7 @@ interface TelemetryDependencies {
 }
 
 /** A stored sample: text, so that its size is known. */
-interface Kept {
+interface StoredSample {
   readonly hand: string;
   readonly id: string;
   /** When it arrived, by our clock; the clock of a host may be wrong. */
@@ -43,8 +43,8 @@ interface Kept {
 
 /** The samples of one hand, oldest first, and their ids. */
 interface HandSamples {
-  readonly samples: Kept[];
-  readonly byId: Map<string, Kept>;
+  readonly samples: StoredSample[];
+  readonly byId: Map<string, StoredSample>;
 }
 
 /**
@@ -56,7 +56,7 @@ export class TelemetryStore {
   readonly #deps: TelemetryDependencies;
   readonly #ofHand = new Map<string, HandSamples>();
   /** All samples in order of arrival, including some that were dropped. */
-  #all: Kept[] = [];
+  #all: StoredSample[] = [];
   /** Samples before this index of `#all` were dropped. */
   #first = 0;
   #count = 0;
@@ -80,12 +80,12 @@ export class TelemetryStore {
     if (text.length > TELEMETRY_LIMITS.payloadChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A sample has at most ${TELEMETRY_LIMITS.payloadChars} characters.`);
     this.#expire();
-    const own = this.#ofHand.get(hand) ?? { samples: [], byId: new Map<string, Kept>() };
+    const own = this.#ofHand.get(hand) ?? { samples: [], byId: new Map<string, StoredSample>() };
     const known = own.byId.get(id);
     if (known?.text === text) return;
     if (known !== undefined)
       throw new Fault("ACTION_ID_REUSED", "A sample with this id came before and said otherwise.");
-    const kept: Kept = { hand, id, came: this.#deps.now(), at, text, isGone: false };
+    const kept: StoredSample = { hand, id, came: this.#deps.now(), at, text, isGone: false };
     own.samples.push(kept);
     own.byId.set(id, kept);
     this.#ofHand.set(hand, own);
@@ -124,19 +124,19 @@ export class TelemetryStore {
     this.#compact();
   }
 
-  #drop(kept: Kept | undefined, why: DropReason): void {
+  #drop(kept: StoredSample | undefined, why: DropReason): void {
     if (kept === undefined) return;
     this.#remove(kept);
     this.#deps.dropped?.(why);
   }
 
-  #oldest(): Kept | undefined {
+  #oldest(): StoredSample | undefined {
     while (this.#all[this.#first]?.isGone === true) this.#first += 1;
     return this.#all[this.#first];
   }
 
   /** Drops a sample, which is the oldest of its hand. */
-  #remove(kept: Kept): void {
+  #remove(kept: StoredSample): void {
     kept.isGone = true;
     this.#count -= 1;
     this.#bytes -= sizeOf(kept);
@@ -158,7 +158,7 @@ export class TelemetryStore {
 const COMPACT_AT = 64;
 
 /** Memory of a sample: its texts and its objects. */
-function sizeOf({ id, text }: Kept): number {
+function sizeOf({ id, text }: StoredSample): number {
   return (id.length + text.length) * BYTES_PER_CHAR + TELEMETRY_LIMITS.overheadBytes;
 }
 

@@ -139,13 +139,13 @@ export class RunLoop {
   async #carryOut(decision: Exclude<Decision, { do: "stop" | "record" }>): Promise<void> {
     switch (decision.do) {
       case "judge":
-        return this.#record(await this.#guarded(() => this.#inTime(this.#judge(decision.action), [])));
+        return this.#record(await this.#guard(() => this.#inTime(this.#judge(decision.action), [])));
       case "call_model":
         await this.#saved;
-        return this.#record(await this.#guarded(() => this.#inTime(this.#callModel(), [])));
+        return this.#record(await this.#guard(() => this.#inTime(this.#callModel(), [])));
       case "act": {
         await this.#saved;
-        this.#record(await this.#guarded(() => this.#act(decision.action, decision.approved), decision.action));
+        this.#record(await this.#guard(() => this.#act(decision.action, decision.approved), decision.action));
         return this.#acknowledge(decision.action);
       }
       case "wait": {
@@ -162,7 +162,7 @@ export class RunLoop {
     const phase = interruptedPhase(this.#state);
     const action = phase.name === "acting" ? phase.action : unknownAction(this.#state);
     if (phase.name === "acting")
-      this.#record(await this.#guarded(() => this.#act(phase.action, phase.approved), phase.action));
+      this.#record(await this.#guard(() => this.#act(phase.action, phase.approved), phase.action));
     else if (action !== undefined) await this.#inTime(this.#recall(action), undefined);
     if (this.#state.phase.name !== "ended") this.#record([ending]);
     if (action !== undefined) this.#acknowledge(action);
@@ -303,7 +303,7 @@ export class RunLoop {
    * An error thrown inside an effect fails the run, with a trace id that leads to the stack in the log; the outcome of
    * an action that was under way is recorded as unknown.
    */
-  async #guarded(effect: () => Promise<readonly Event[]>, action?: Action): Promise<readonly Event[]> {
+  async #guard(effect: () => Promise<readonly Event[]>, action?: Action): Promise<readonly Event[]> {
     try {
       return await effect();
     } catch (thrown) {

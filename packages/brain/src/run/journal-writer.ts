@@ -53,8 +53,8 @@ export class JournalWriter {
     // While appends are retried, new entries join the next attempt.
     if (this.#retrying !== undefined) return this.#retrying;
     return this.#journal.append(this.#lease, entries).then(
-      () => this.#saved(entries),
-      (thrown: unknown) => this.#failed(asFault(thrown), entries),
+      () => this.#noteSaved(entries),
+      (thrown: unknown) => this.#retryOrFail(asFault(thrown), entries),
     );
   }
 
@@ -71,7 +71,7 @@ export class JournalWriter {
     this.#wake?.();
   }
 
-  #saved(entries: readonly Entry[]): void {
+  #noteSaved(entries: readonly Entry[]): void {
     const last = entries.at(-1)?.seq ?? 0;
     while ((this.#unsaved[0]?.seq ?? Infinity) <= last) this.#unsaved.shift();
   }
@@ -80,7 +80,7 @@ export class JournalWriter {
    * An append queued behind one that failed fails too, and may be saved by that one's retry before its own fault
    * arrives.
    */
-  #failed(fault: Fault, entries: readonly Entry[]): Promise<void> | undefined {
+  #retryOrFail(fault: Fault, entries: readonly Entry[]): Promise<void> | undefined {
     if (this.#retrying !== undefined) return this.#retrying;
     if ((entries.at(-1)?.seq ?? 0) < (this.#unsaved[0]?.seq ?? Infinity)) return undefined;
     if (!isTransient(fault)) throw fault;
@@ -100,8 +100,8 @@ export class JournalWriter {
       const entries = [...this.#unsaved];
       try {
         await this.#journal.append(this.#lease, entries);
-        this.#saved(entries);
-        this.#wait = waited(first, attempt, Math.round(performance.now() - since));
+        this.#noteSaved(entries);
+        this.#wait = waitEvent(first, attempt, Math.round(performance.now() - since));
       } catch (thrown) {
         this.#trouble = asFault(thrown);
         if (!isTransient(thrown)) throw this.#trouble;
@@ -123,7 +123,7 @@ export class JournalWriter {
   }
 }
 
-function waited(fault: Fault, attempt: number, waitedMs: number): HealTried {
+function waitEvent(fault: Fault, attempt: number, waitedMs: number): HealTried {
   return {
     type: "heal.tried",
     healing: "wait_for_store",

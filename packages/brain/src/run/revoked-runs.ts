@@ -47,7 +47,7 @@ export class RevokedRuns {
     while (this.#again) {
       this.#again = false;
       try {
-        for (const token of await this.#revoked()) await this.#end(token);
+        for (const token of await this.#listRevoked()) await this.#end(token);
       } catch (thrown) {
         const { code, message } = asFault(thrown);
         this.#deps.log("runs.revoke_failed", { code, reason: message });
@@ -58,7 +58,7 @@ export class RevokedRuns {
   }
 
   /** Revoked tokens that may have open runs. */
-  async #revoked(): Promise<readonly TokenRow[]> {
+  async #listRevoked(): Promise<readonly TokenRow[]> {
     const found: TokenRow[] = [];
     let after: string | undefined;
     for (;;) {

@@ -49,7 +49,7 @@ export class RunRequests {
     const ended = Promise.withResolvers<Json>();
     const look = (): void => void this.#end(id).then((end) => end !== undefined && ended.resolve(end), ended.reject);
     const stop = this.#records.watch(KIND, look);
-    const late = setTimeout(() => ended.reject(unanswered(request.run)), RUN_LIMITS.relayMs);
+    const late = setTimeout(() => ended.reject(unansweredFault(request.run)), RUN_LIMITS.relayMs);
     try {
       const body: JsonObject = { request: JSON.stringify(request), at: this.#now() };
       await this.#records.put({ kind: KIND, id, owner: LOCAL_OWNER, body }, 0);
@@ -133,7 +133,7 @@ function isFaultCode(code: unknown): code is FaultCode {
   return typeof code === "string" && Object.hasOwn(FAULTS, code);
 }
 
-function unanswered(run: string): Fault {
+function unansweredFault(run: string): Fault {
   const what = `The brain that drives run ${run} did not take the request within ${RUN_LIMITS.relayMs} ms.`;
   return new Fault(
     "RUN_BUSY",

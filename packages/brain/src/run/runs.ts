@@ -192,7 +192,7 @@ export class Runs {
   async answer(run: string, answer: QuestionAnswer): Promise<void> {
     const { question } = answer;
     try {
-      await orPassedOn(this.#deps.pass, async () => (await this.#driven(run)).drive.answer(answer), {
+      await orPassedOn(this.#deps.pass, async () => (await this.#driverOf(run)).drive.answer(answer), {
         kind: "answer",
         run,
         answer,
@@ -215,7 +215,7 @@ export class Runs {
     const head = await this.find(run);
     try {
       if (!isOpen(head)) acceptRemark(await readState(this.#journal, run), { ...remark, text });
-      else await (await this.#driven(run)).drive.say({ ...remark, text });
+      else await (await this.#driverOf(run)).drive.say({ ...remark, text });
     } catch (thrown) {
       const { status, thread } = await this.find(run);
       if (!(thrown instanceof Fault && thrown.code === "CONFLICT") || isOpen({ status })) throw thrown;
@@ -286,7 +286,7 @@ export class Runs {
    * cannot be opened, unless `waitsForHand` is set.
    */
   async resume(run: string, { waitsForHand = false }: { readonly waitsForHand?: boolean } = {}): Promise<void> {
-    if (isOpen(await this.find(run))) await this.#driven(run, waitsForHand);
+    if (isOpen(await this.find(run))) await this.#driverOf(run, waitsForHand);
   }
 
   /** Open runs that neither this process nor any other drives, oldest first. */
@@ -302,7 +302,7 @@ export class Runs {
     await Promise.allSettled(driven.map(({ done }) => done));
   }
 
-  async #driven(run: string, waitsForHand = true): Promise<ActiveRun> {
+  async #driverOf(run: string, waitsForHand = true): Promise<ActiveRun> {
     const known = this.#drives.get(run) ?? this.#taking.get(run);
     if (known !== undefined) return known;
     const taking = this.#takeOver(run, waitsForHand).finally(() => this.#taking.delete(run));

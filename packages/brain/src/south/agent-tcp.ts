@@ -55,10 +55,10 @@ export interface TcpDial {
 
 /** Keeps a hand dialled, and attaches each connection to the register. */
 export function dialTcpHand(hand: TcpHand, deps: TcpGatewayDependencies): TcpDial {
-  return new Dialling(hand, deps);
+  return new DiallingHand(hand, deps);
 }
 
-class Dialling implements TcpDial {
+class DiallingHand implements TcpDial {
   readonly reached: Promise<void>;
   readonly tried: Promise<void>;
   readonly #hand: TcpHand;
@@ -161,7 +161,7 @@ class Dialling implements TcpDial {
       isUp: true,
       request: (act, data, options) => client.request(act, data, options),
       close: (why) => {
-        this.#heed(why);
+        this.#stopIfFinal(why);
         end(new Fault(why.code, why.message));
         void client.close();
       },
@@ -185,13 +185,13 @@ class Dialling implements TcpDial {
   }
 
   /** What it calls itself goes into what is signed, as the name of a hand of this wire and of no other. */
-  #warranting({ hand }: JsonObject): AddWarrant | undefined {
+  #warrantAdder({ hand }: JsonObject): AddWarrant | undefined {
     const { warrants } = this.#deps;
     return warrants && ((order) => warrants(tcpHandName(isObject(hand) ? (textIn(hand, "id") ?? "") : ""), order));
   }
 
   /** Whether a close by the register is final: the hand was revoked, or the brain shuts down. */
-  #heed({ code }: FaultReport): void {
+  #stopIfFinal({ code }: FaultReport): void {
     if (code === "HAND_REVOKED" || code === "SHUTTING_DOWN") this.#stop.abort();
   }
 
@@ -208,7 +208,7 @@ class Dialling implements TcpDial {
     const description = { ...said, id: this.#id, owner, name, version, tags, gateway: "agent-tcp" } as const;
     return this.#deps.hands.attach(
       description,
-      isOurs ? tcpLink(wire, this.#warranting(session)) : foreignLink(wire, description.tools),
+      isOurs ? tcpLink(wire, this.#warrantAdder(session)) : foreignLink(wire, description.tools),
     );
   }
 }

@@ -138,7 +138,7 @@ class Session {
     try {
       const said = messageIn(data, isBinary);
       const refused = tooLongFault((data as Buffer).length, REGISTER_LIMITS.messageBytes);
-      if (isReply(said)) return this.#replied(refused === undefined ? said : unread(said, refused));
+      if (isReply(said)) return this.#takeReply(refused === undefined ? said : unread(said, refused));
       message = openEnvelope(said);
       if (refused !== undefined) throw refused;
       checkAgentMessage(message.method, message.fields);
@@ -148,7 +148,7 @@ class Session {
     }
   }
 
-  #replied(reply: JsonObject): void {
+  #takeReply(reply: JsonObject): void {
     if (this.#link === undefined) throw notGreeted();
     this.#link.reply(reply);
   }

@@ -156,7 +156,7 @@ export class Feed {
           this.#add(followed);
           if (this.#fresh < STREAM_LIMITS.batchPieces && this.#freshChars < STREAM_LIMITS.batchChars) continue;
           this.#flush();
-          await this.#taken();
+          await this.#whenTaken();
         }
       }
       this.#ending = { last: this.#last };
@@ -244,7 +244,7 @@ export class Feed {
    * Resolves when a follower has taken all pieces or none follows, and always in a later turn of the event loop, so
    * that reading a long run leaves time for other work.
    */
-  #taken(): Promise<void> {
+  #whenTaken(): Promise<void> {
     return new Promise((resolve) => {
       this.#goOn = () => {
         this.#goOn = undefined;

@@ -44,7 +44,7 @@ export async function verifyAudit(given: string | undefined, flags: VerifyFlags)
     const sum: Sum = { runs: 0, entries: 0, broken: 0, altered: 0 };
     let last = "";
     for await (const head of auditedRuns(brain, given)) {
-      const report = await verified(brain.journal, head);
+      const report = await verifyRun(brain.journal, head);
       sum.runs += 1;
       sum.entries += report.entries;
       if (report.brokenAt !== undefined) sum.broken += 1;
@@ -108,7 +108,7 @@ export async function* auditedRuns(brain: Brain, given: string | undefined): Asy
 type Report = Awaited<ReturnType<Journal["verify"]>>;
 
 /** Checks one run; a run whose id cannot be read has no sound entry. */
-async function verified(journal: Journal, { id, damaged }: RunHead): Promise<Report> {
+async function verifyRun(journal: Journal, { id, damaged }: RunHead): Promise<Report> {
   try {
     return await journal.verify(id);
   } catch (thrown) {

@@ -43,7 +43,7 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
     const brain = remoteBrain(address);
     sayBrain({ place: address.isHidden === true ? "inside this command" : brain.place }, flags);
     await using hand = disposable(await executorHand(workspace));
-    const session = new CodeSession({ runs: driving(brain.runs), address, hand: hand.value, flags });
+    const session = new CodeSession({ runs: asDriver(brain.runs), address, hand: hand.value, flags });
     if (flags.continue === true) await session.recall();
     // Awaited here: the hand is closed at the end of this block.
     if (flags.resume !== undefined) return await session.resume(flags.resume);
@@ -184,7 +184,7 @@ async function executorOf({ address, hand, task, project, verbose, model }: Exec
 }
 
 /** The runs of a brain, in which this process is the driver of each run that no other process drives. */
-function driving(runs: BrainRuns): BrainRuns {
+function asDriver(runs: BrainRuns): BrainRuns {
   return { ...runs, join: async (run) => ((await runs.join(run)) === "onlooker" ? "onlooker" : "driver") };
 }
 

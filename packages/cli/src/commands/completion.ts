@@ -68,13 +68,13 @@ complete -o default -F _vidro vidro
 `;
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function zshScript(rows: readonly CommandRow[]): string {
   const entry = (name: string, description: string): string =>
-    quoted(`${name.replaceAll(":", String.raw`\:`)}:${oneLine(description)}`);
+    quoteText(`${name.replaceAll(":", String.raw`\:`)}:${oneLine(description)}`);
   const list = ({ below, options }: CommandRow): string =>
     [
       ...below.map(({ name, description }) => entry(name, description)),

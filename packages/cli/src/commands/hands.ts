@@ -54,12 +54,12 @@ export async function changeHand(
   });
 }
 
-function standing({ state, barred }: HandRecord): string {
+function stateOrBar({ state, barred }: HandRecord): string {
   return barred ?? state;
 }
 
 function row(hand: HandRecord): string {
-  const state = standing(hand);
+  const state = stateOrBar(hand);
   return [
     paint("bold", oneLine(hand.name, NAME_CHARS).padEnd(NAME_CHARS)),
     paintWord(COLOURS, oneLine(state, NAME_CHARS), STATE_CHARS),
@@ -73,7 +73,7 @@ function page(hand: HandRecord): readonly string[] {
   const { id, owner, gateway, version, workspace, tags, tools, why, lastSeenAt, telemetry } = hand;
   const facts = [
     ["id", id],
-    ["state", why === null ? standing(hand) : `${standing(hand)}: ${why}`],
+    ["state", why === null ? stateOrBar(hand) : `${stateOrBar(hand)}: ${why}`],
     ["seen", `${spanWords(Math.max(0, Date.now() - lastSeenAt))} ago`],
     ["owner", owner],
     ["by", `${gateway}, version ${version}`],

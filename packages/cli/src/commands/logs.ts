@@ -56,7 +56,7 @@ async function logFile(): Promise<string> {
 
 /** A line of the log for people: its time here, level, sentence, name and fields; another line as it is. */
 function logWords(line: string): string {
-  const said = parsed(line);
+  const said = parseLine(line);
   if (!isObject(said)) return line;
   const { timestamp, level, event, message, ...fields } = said;
   const at = typeof timestamp === "string" ? new Date(timestamp).toLocaleTimeString("sv") : "";
@@ -70,7 +70,7 @@ function logWords(line: string): string {
   ].join(" ");
 }
 
-function parsed(line: string): Json {
+function parseLine(line: string): Json {
   try {
     return parseJson(line);
   } catch {

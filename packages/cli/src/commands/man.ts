@@ -16,7 +16,7 @@ function manualPage(rows: readonly CommandRow[], version: string): readonly stri
   return [
     `.TH VIDRO 1 "" "vidro ${version}" "Vidro"`,
     ".SH NAME",
-    String.raw`vidro \- ${roff(lowered(about[0] ?? ""))}`,
+    String.raw`vidro \- ${roff(lowerFirst(about[0] ?? ""))}`,
     ".SH SYNOPSIS",
     ".B vidro",
     ".RI [ command ]",
@@ -70,6 +70,6 @@ function roff(text: string): string {
   return /^[.']/.test(plain) ? String.raw`\&${plain}` : plain;
 }
 
-function lowered(text: string): string {
+function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1).replace(/\.$/, "");
 }

@@ -112,7 +112,7 @@ function lineOf(row: TokenRow): { readonly token_id: string; readonly [field: st
 }
 
 function wordsOf({ tokenId, owner, scopes, expiresAt, revoked }: TokenRow): string {
-  const state = revoked ? "revoked" : expiresAt === null ? "good" : standing(expiresAt);
+  const state = revoked ? "revoked" : expiresAt === null ? "good" : expiryWords(expiresAt);
   return [
     paint("bold", tokenId),
     oneLine(owner, OWNER_CHARS).padEnd(OWNER_CHARS),
@@ -121,6 +121,6 @@ function wordsOf({ tokenId, owner, scopes, expiresAt, revoked }: TokenRow): stri
   ].join("  ");
 }
 
-function standing(expiresAt: number): string {
+function expiryWords(expiresAt: number): string {
   return `${expiresAt <= Date.now() ? "expired" : "good until"} ${isoTime(expiresAt)}`;
 }

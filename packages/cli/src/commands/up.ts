@@ -67,7 +67,7 @@ export async function up(flags: UpFlags): Promise<number> {
   tell(daemon, flags.json === true);
   const signal = await ending;
   if (flags.json !== true) say("Ending; once more ends it at once.");
-  await closed(daemon);
+  await whenClosed(daemon);
   return signal === "SIGINT" ? EXIT.aborted : EXIT.ok;
 }
 
@@ -111,7 +111,7 @@ function signals(): Promise<"SIGINT" | "SIGTERM"> {
 }
 
 /** Closes the daemon, and waits for it at most `HTTP_LIMITS.stopMs`. */
-async function closed(daemon: Daemon): Promise<void> {
+async function whenClosed(daemon: Daemon): Promise<void> {
   const late = Promise.withResolvers<void>();
   const impatience = setTimeout(late.resolve, HTTP_LIMITS.stopMs);
   await Promise.race([daemon.close(), late.promise]);

@@ -20,7 +20,7 @@ export async function runWorker(flags: WorkerFlags): Promise<number> {
   const config = commandConfig({ worker_socket: flags.socket });
   const { findGguf, installEngine, isEngineThere, serveWorker } = await import("@vidro/worker");
   const model = findGguf(resolve(flags.model));
-  const ending = ended();
+  const ending = whenSignalled();
   const folder = resolve(config.get("worker_engine") ?? join(homeFolder(), "engine"));
   if (!isEngineThere(folder)) say(`Installing the engine into ${folder} (once, 83 MB).`);
   await installEngine(folder);
@@ -43,7 +43,7 @@ export async function runWorker(flags: WorkerFlags): Promise<number> {
 }
 
 /** Resolves with the first signal; the second one ends the process at once. */
-function ended(): Promise<"SIGINT" | "SIGTERM"> {
+function whenSignalled(): Promise<"SIGINT" | "SIGTERM"> {
   return new Promise((resolved) => {
     let isEnding = false;
     const heard = (signal: "SIGINT" | "SIGTERM"): void => {

@@ -53,7 +53,7 @@ function nextOfPlace(code: FaultCode, message: string, argv: readonly string[]):
 function sayMisuse(error: CommanderError, argv: readonly string[]): number {
   const [, message = error.message, , meant] =
     /^(?:error: )?([^\n]*)(\n\(Did you mean ([^)]*)\?\))?/.exec(error.message) ?? [];
-  const said = error.code === "commander.help" ? unhelped(argv) : message;
+  const said = error.code === "commander.help" ? helpCause(argv) : message;
   const next = `vidro ${[...commandOf(argv), "--help"].join(" ")}`;
   const fault = {
     code: "BAD_REQUEST",
@@ -65,7 +65,7 @@ function sayMisuse(error: CommanderError, argv: readonly string[]): number {
 }
 
 /** Why commander printed help instead of running a command. */
-function unhelped([first, second]: readonly string[]): string {
+function helpCause([first, second]: readonly string[]): string {
   return first === "help" ? `unknown command '${second}'` : "a sub-command is missing";
 }
 

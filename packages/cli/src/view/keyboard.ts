@@ -28,7 +28,7 @@ export async function readKey(prompt: string, signal: AbortSignal): Promise<stri
       };
       const leave = (): void => {
         stop();
-        reject(closed());
+        reject(inputClosed());
       };
       if (signal.aborted) return leave();
       signal.addEventListener("abort", leave);
@@ -90,7 +90,7 @@ export function readWords(
       signal.removeEventListener("abort", leave);
       isOpen = false;
       process.off("SIGINT", showAgain);
-      if (signal.aborted) reject(closed());
+      if (signal.aborted) reject(inputClosed());
       else resolve(lines.length === 0 ? undefined : lines.join("\n"));
     });
     reader.prompt();
@@ -106,6 +106,6 @@ function ignore(chunk: Buffer): void {
   if (chunk.includes(CTRL_C)) interrupt();
 }
 
-function closed(): Fault {
+function inputClosed(): Fault {
   return new Fault("CONFLICT", "The question is closed.");
 }

@@ -133,11 +133,11 @@ export class AgentTcpConnection {
     }
     for (const item of items) {
       if (!item.ok) return void this.#socket.destroy(new Error(item.fault.message));
-      if (isObject(item.value)) this.#heed(item.value);
+      if (isObject(item.value)) this.#takeMessage(item.value);
     }
   }
 
-  #heed(message: JsonObject): void {
+  #takeMessage(message: JsonObject): void {
     const { t, id, data, code, msg, retryAfterMs } = message;
     if (message["v"] !== TCP_VERSION) return this.#fail(versionError(message["v"]));
     const body = isObject(data) ? data : {};

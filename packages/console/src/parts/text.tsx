@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
-import { spelled } from "@vidro/core/text";
+import { escapeInvisible } from "@vidro/core/text";
 
 /* Text of models, hosts and people is shown as text: React escapes it, and what a reader cannot see is spelled out. */
 
@@ -15,14 +15,14 @@ export function visible(text: string): string {
 }
 
 function cut(line: string): string {
-  if (line.length <= CONSOLE_LIMITS.lineChars) return spelled(line);
-  return `${spelled(line.slice(0, CONSOLE_LIMITS.lineChars))} … ${(line.length - CONSOLE_LIMITS.lineChars).toLocaleString("en")} more characters`;
+  if (line.length <= CONSOLE_LIMITS.lineChars) return escapeInvisible(line);
+  return `${escapeInvisible(line.slice(0, CONSOLE_LIMITS.lineChars))} … ${(line.length - CONSOLE_LIMITS.lineChars).toLocaleString("en")} more characters`;
 }
 
 /** One line of untrusted text. */
 export function Line({ text, chars = 300 }: { readonly text: string; readonly chars?: number }): ReactNode {
   const short = text.length > chars ? `${text.slice(0, chars)}…` : text;
-  return <bdi>{spelled(short.replaceAll(/\s+/g, " "))}</bdi>;
+  return <bdi>{escapeInvisible(short.replaceAll(/\s+/g, " "))}</bdi>;
 }
 
 /** A block of untrusted text, of which the first lines are shown until a person unfolds it. */

@@ -4,11 +4,11 @@ import { useState } from "react";
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "vidro-theme";
-apply(stored());
+apply(storedTheme());
 
 /** The theme, and a function that changes it and remembers it in this browser. */
 export function useTheme(): readonly [theme: Theme, setTheme: (theme: Theme) => void] {
-  const [theme, setTheme] = useState(stored);
+  const [theme, setTheme] = useState(storedTheme);
   return [
     theme,
     (chosen) => {
@@ -19,7 +19,7 @@ export function useTheme(): readonly [theme: Theme, setTheme: (theme: Theme) => 
   ];
 }
 
-function stored(): Theme {
+function storedTheme(): Theme {
   const kept = localStorage.getItem(KEY);
   return kept === "light" || kept === "dark" ? kept : "system";
 }

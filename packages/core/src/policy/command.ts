@@ -1,6 +1,6 @@
 import { grammarMisfit } from "./grammar.ts";
 import { lastSegment, matchesPath, matchesWord, meanings, normalPath, pathMisfit, type Scene } from "./path.ts";
-import { spelled } from "../text/printable.ts";
+import { escapeInvisible } from "../text/printable.ts";
 import type { ArgumentPatterns, Policy, ProcessRule } from "./rule.ts";
 import type { ActionClass, Confinement, ProcessPlan } from "../tool.ts";
 
@@ -117,7 +117,7 @@ function whyDistrusted(rule: ProcessRule, plan: ProcessPlan, policy: Policy): st
   const places = [plan.program, ...(plan.argv[0]?.includes("/") === true ? [plan.argv[0]] : [])];
   const stray = places.map((path) => normalPath(path, plan.cwd)).find((path) => !isTrusted(path, policy));
   if (stray !== undefined) return `${stray} is not in a trusted folder`;
-  if (plan.argv.some((word) => spelled(word) !== word)) return "an argument has letters that cannot be seen";
+  if (plan.argv.some((word) => escapeInvisible(word) !== word)) return "an argument has letters that cannot be seen";
   const variable = Object.entries(plan.env).find(([name, value]) => !isKnown(name, value, policy));
   return variable === undefined ? undefined : `the variable ${variable[0]} may change what the program does`;
 }

@@ -14,7 +14,7 @@ export function valueMisfit(text: string, value: Value, scene: Scene): string | 
 }
 
 /** Reads arguments from left to right as the program's own parser would, and keeps the first mismatch. */
-class Reading {
+class ArgumentReader {
   readonly operands: string[] = [];
   misfit: string | undefined;
   readonly #args: readonly string[];
@@ -84,11 +84,11 @@ class Reading {
     else if (type === "flag") this.misfit = attached === undefined ? undefined : `the option ${name} takes no value`;
     else if (typeof type === "object" && "attached" in type) {
       if (attached !== undefined) this.#value(name, attached, type.attached);
-    } else this.#value(name, attached ?? this.#following(type), type);
+    } else this.#value(name, attached ?? this.#nextValue(type), type);
   }
 
   /** Reads the next word as a value; a word with a dash is refused, since the program may read it as an option. */
-  #following(type: Value): string | undefined {
+  #nextValue(type: Value): string | undefined {
     const word = this.#args[this.#next];
     this.#next += 1;
     return word?.startsWith("-") === true && type !== "number" ? undefined : word;
@@ -106,7 +106,7 @@ const lookUp = (known: Options, name: string): OptionValue | undefined =>
 /** Why arguments do not fit a grammar; undefined when all of them do. */
 export function grammarMisfit(args: readonly string[], grammar: Grammar, scene: Scene): string | undefined {
   const wholeWords = grammar.wholeWords === true;
-  const reading = new Reading(args, scene);
+  const reading = new ArgumentReader(args, scene);
   if (grammar.commands !== undefined) {
     reading.options(grammar.before ?? {}, { wholeWords, stopAtWord: true });
     if (reading.misfit !== undefined) return reading.misfit;

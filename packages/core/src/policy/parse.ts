@@ -19,7 +19,7 @@ import type {
   Value,
 } from "./rule.ts";
 
-type Read<T> = (value: unknown, where: string) => T;
+type ReadValue<T> = (value: unknown, where: string) => T;
 
 /**
  * The policy in a JSON value, or a BAD_POLICY fault that names the rule and what is wrong with it.
@@ -40,7 +40,7 @@ export function parsePolicy(json: unknown, places: PolicyFolders, shipped?: Poli
     ...optionalField({ source, where: "the policy" }, "privateHosts", list(hostPattern)),
     places,
   };
-  return checked(policy);
+  return checkFields(policy);
 }
 
 const KEYS = ["trusted", "secrets", "env", "rules", "host", "memory", "privateHosts"];
@@ -56,7 +56,7 @@ function parseAdditions(json: JsonObject, places: PolicyFolders, shipped: Policy
     ...optionalField({ source, where }, "secrets", list(pattern)),
     ...optionalField({ source, where }, "env", variables),
   };
-  return checked({
+  return checkFields({
     ...shipped,
     trusted: [...shipped.trusted, ...(trusted ?? [])],
     secrets: [...shipped.secrets, ...(secrets ?? [])],
@@ -70,7 +70,7 @@ function parseAdditions(json: JsonObject, places: PolicyFolders, shipped: Policy
   });
 }
 
-function checked(policy: Policy): Policy {
+function checkFields(policy: Policy): Policy {
   for (const [name, path] of Object.entries(policy.places))
     if (!path.startsWith("/")) fail(name, `${path} is not absolute`);
   checkPolicy(policy);
@@ -87,17 +87,17 @@ function object(value: unknown, where: string, keys: readonly string[]): JsonObj
   return strange === undefined ? value : fail(where, `"${strange}" is not known; there may be ${keys.join(", ")}`);
 }
 
-const text: Read<string> = (value, where) => {
+const text: ReadValue<string> = (value, where) => {
   if (typeof value !== "string" || value === "") return fail(where, "must be a text that is not empty");
   return value.length <= POLICY_LIMITS.textChars
     ? value
     : fail(where, `is longer than ${POLICY_LIMITS.textChars} characters`);
 };
 
-const flag: Read<boolean> = (value, where) =>
+const flag: ReadValue<boolean> = (value, where) =>
   typeof value === "boolean" ? value : fail(where, "must be true or false");
 
-const pattern: Read<string> = (value, where) => {
+const pattern: ReadValue<string> = (value, where) => {
   const path = text(value, where);
   return isPattern(path) ? path : fail(where, `${path} is no path pattern such as /etc/** or {workspace}/*.md`);
 };
@@ -105,31 +105,31 @@ const pattern: Read<string> = (value, where) => {
 /** A host name in lower case, `*.` and one, an address of the internet protocol as URLs have it, or `*`. */
 const HOST = /^(?:\*|(?:\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 
-const hostPattern: Read<string> = (value, where) => {
+const hostPattern: ReadValue<string> = (value, where) => {
   const host = text(value, where);
   return HOST.test(host) ? host : fail(where, `${host} is no host such as docs.example.org or *.example.org`);
 };
 
 /** A path pattern behind which name it has to stand, if any. */
-const mark: Read<string> = (value, where) => {
+const mark: ReadValue<string> = (value, where) => {
   const whole = text(value, where);
   pattern(whole.replace(/^[^/={]+=/, ""), where);
   return whole;
 };
 
 /** An argument may be the empty text. */
-const word: Read<string> = (value, where) => (value === "" ? "" : text(value, where));
+const word: ReadValue<string> = (value, where) => (value === "" ? "" : text(value, where));
 
-const memory: Read<number> = (value, where) =>
+const memory: ReadValue<number> = (value, where) =>
   Number.isInteger(value) && Number(value) >= POLICY_LIMITS.memoryMib
     ? Number(value)
     : fail(where, `must be a whole number of MiB, at least ${POLICY_LIMITS.memoryMib}`);
 
-function oneOf<const T extends string>(...values: readonly T[]): Read<T> {
+function oneOf<const T extends string>(...values: readonly T[]): ReadValue<T> {
   return (value, where) => values.find((known) => known === value) ?? fail(where, `must be ${values.join(" or ")}`);
 }
 
-function list<T>(item: Read<T>): Read<readonly T[]> {
+function list<T>(item: ReadValue<T>): ReadValue<readonly T[]> {
   return (value, where) => {
     if (!Array.isArray(value)) return fail(where, "must be a list");
     if (value.length > POLICY_LIMITS.items) return fail(where, `has more than ${POLICY_LIMITS.items} items`);
@@ -137,7 +137,7 @@ function list<T>(item: Read<T>): Read<readonly T[]> {
   };
 }
 
-function record<T>(item: Read<T>): Read<{ readonly [name: string]: T }> {
+function record<T>(item: ReadValue<T>): ReadValue<{ readonly [name: string]: T }> {
   return (value, where) => {
     if (!isObject(value)) return fail(where, "must be an object");
     const entries = Object.entries(value);
@@ -157,13 +157,17 @@ interface NamedSource {
 }
 
 /** An object with the field alone, or an empty one where the source lacks it. */
-function optionalField<K extends string, T>({ source, where }: NamedSource, key: K, read: Read<T>): { [key in K]?: T } {
+function optionalField<K extends string, T>(
+  { source, where }: NamedSource,
+  key: K,
+  read: ReadValue<T>,
+): { [key in K]?: T } {
   const found: { [key in K]?: T } = {};
   if (source[key] !== undefined) found[key] = read(source[key], `${where}: ${key}`);
   return found;
 }
 
-const pathValue: Read<PathValue> = (value, where) => {
+const pathValue: ReadValue<PathValue> = (value, where) => {
   const source = object(value, where, ["paths", "deep"]);
   return {
     paths: list(pattern)(source["paths"], `${where}: paths`),
@@ -171,7 +175,7 @@ const pathValue: Read<PathValue> = (value, where) => {
   };
 };
 
-const value: Read<Value> = (json, where) => {
+const value: ReadValue<Value> = (json, where) => {
   if (json === "text" || json === "number") return json;
   if (isObject(json) && "paths" in json) return pathValue(json, where);
   const source = object(json, where, ["like", "unlike"]);
@@ -181,7 +185,7 @@ const value: Read<Value> = (json, where) => {
   };
 };
 
-const optionValue: Read<OptionValue> = (json, where) => {
+const optionValue: ReadValue<OptionValue> = (json, where) => {
   if (json === "flag") return "flag";
   if (isObject(json) && "attached" in json) {
     return { attached: value(object(json, where, ["attached"])["attached"], `${where}: attached`) };
@@ -189,13 +193,13 @@ const optionValue: Read<OptionValue> = (json, where) => {
   return value(json, where);
 };
 
-const options: Read<Options> = (json, where) => {
+const options: ReadValue<Options> = (json, where) => {
   const read = record(optionValue)(json, where);
   const strange = Object.keys(read).find((name) => !/^-[^-=\s]+$|^--[^=\s]+$/.test(name));
   return strange === undefined ? read : fail(where, `${strange} is no option`);
 };
 
-const grammar: Read<Grammar> = (json, where) => {
+const grammar: ReadValue<Grammar> = (json, where) => {
   const source = object(json, where, ["before", "commands", "options", "operands", "many", "wholeWords"]);
   return {
     ...optionalField({ source, where }, "before", options),
@@ -207,7 +211,7 @@ const grammar: Read<Grammar> = (json, where) => {
   };
 };
 
-const marks: Read<ArgumentPatterns> = (json, where) => {
+const marks: ReadValue<ArgumentPatterns> = (json, where) => {
   const source = object(json, where, ["commands", "options", "paths"]);
   return {
     ...optionalField({ source, where }, "commands", list(text)),
@@ -216,7 +220,7 @@ const marks: Read<ArgumentPatterns> = (json, where) => {
   };
 };
 
-const args: Read<Arguments> = (json, where) => {
+const args: ReadValue<Arguments> = (json, where) => {
   if (json === "any") return "any";
   const source = object(json, where, ["exact", "fit", "contain"]);
   if (Object.keys(source).length !== 1) return fail(where, 'must be "any" or one of exact, fit, contain');
@@ -225,7 +229,7 @@ const args: Read<Arguments> = (json, where) => {
   return { contain: marks(source["contain"], `${where}: contain`) };
 };
 
-function examples<T>(item: Read<T>): Read<Examples<T>> {
+function examples<T>(item: ReadValue<T>): ReadValue<Examples<T>> {
   return (json, where) => {
     const source = object(json, where, ["match", "not_match"]);
     const match = list(item)(source["match"], `${where}: match`);
@@ -236,7 +240,7 @@ function examples<T>(item: Read<T>): Read<Examples<T>> {
 
 const access = oneOf("read", "workspace", "host", "all");
 
-const shellExample: Read<ShellExample> = (json, where) => {
+const shellExample: ReadValue<ShellExample> = (json, where) => {
   const source = object(json, where, ["command", "access", "sandboxed"]);
   return {
     command: text(source["command"], `${where}: command`),
@@ -259,13 +263,13 @@ const ruleKind = oneOf("process", "shell", "file", "fetch", "facts");
 const decision = oneOf("allow", "ask", "deny");
 const actionClass = oneOf("read", "write", "code-exec", "network", "privileged", "destructive");
 
-const rule: Read<Rule> = (json, position) => {
+const rule: ReadValue<Rule> = (json, position) => {
   if (!isObject(json)) return fail(position, "must be an object");
   const id = text(json["id"], `${position}: id`);
   const where = `rule ${id}`;
   const kind = ruleKind(json["kind"], `${where}: kind`);
   const source = object(json, where, [...HEAD, ...BODY[kind]]);
-  const need = <T>(key: string, read: Read<T>): T => read(source[key], `${where}: ${key}`);
+  const need = <T>(key: string, read: ReadValue<T>): T => read(source[key], `${where}: ${key}`);
   const head = {
     id,
     class: need("class", actionClass),

@@ -78,7 +78,7 @@ interface Pattern {
 /** Patterns are few and matched thousands of times, so each is parsed once for the places that it is used with. */
 const known = new WeakMap<PolicyFolders, Map<string, Pattern>>();
 
-function compiled(pattern: string, places: PolicyFolders): Pattern {
+function compilePattern(pattern: string, places: PolicyFolders): Pattern {
   let here = known.get(places);
   if (here === undefined) known.set(places, (here = new Map()));
   let found = here.get(pattern);
@@ -110,7 +110,7 @@ const fits = (segment: Segment | undefined, part: string): boolean =>
 export function matchesPath(patterns: readonly string[], path: string, places: PolicyFolders): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
-    const { segments, open, anywhere } = compiled(pattern, places);
+    const { segments, open, anywhere } = compilePattern(pattern, places);
     if (anywhere) return fitsAnywhere(segments, names);
     if (open ? names.length < segments.length : names.length !== segments.length) return false;
     return names.every((name, index) => fits(segments[index], name));
@@ -127,7 +127,7 @@ function fitsAnywhere(segments: readonly Segment[], names: readonly string[]): b
 function reaches(patterns: readonly string[], path: string, places: PolicyFolders): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
-    const { segments, open, anywhere } = compiled(pattern, places);
+    const { segments, open, anywhere } = compilePattern(pattern, places);
     if (anywhere) return false;
     if (open ? names.length > segments.length : names.length >= segments.length) return false;
     return names.every((name, index) => fits(segments[index], name));
@@ -155,10 +155,10 @@ export function pathMisfit(word: string, value: PathValue, scene: Scene): string
   const isOurs = matchesPath(["{workspace}/**"], written, policy.places);
   return (
     outside(written, value, policy) ??
-    hiding(written, value, policy) ??
-    hiding(real, value, policy) ??
+    hiddenPathCause(written, value, policy) ??
+    hiddenPathCause(real, value, policy) ??
     (isOurs ? outside(real, value, policy) : undefined) ??
-    (scene.showsContent ? keeping(real, policy) : undefined)
+    (scene.showsContent ? keptPathCause(real, policy) : undefined)
   );
 }
 
@@ -166,12 +166,12 @@ function outside(path: string, value: PathValue, { places }: Policy): string | u
   return matchesPath(value.paths, path, places) ? undefined : `${path} is not under ${value.paths.join(" or ")}`;
 }
 
-function keeping(path: string, policy: Policy): string | undefined {
+function keptPathCause(path: string, policy: Policy): string | undefined {
   const why = policy.kept?.(path);
   return why === undefined ? undefined : `${path} is ${why}`;
 }
 
-function hiding(path: string, value: PathValue, policy: Policy): string | undefined {
+function hiddenPathCause(path: string, value: PathValue, policy: Policy): string | undefined {
   const { places, secrets } = policy;
   if (matchesPath(secrets, path, places)) return `${path} is a secret of this policy`;
   if (value.deep !== true) return undefined;

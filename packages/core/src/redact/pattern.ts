@@ -23,14 +23,14 @@ export function charRun(set: string, min: number, max: number = min): Step {
 
 /** Exactly these letters. */
 export function literal(letters: string): Pattern {
-  return Array.from(letters, (letter) => charRun(escaped(letter), 1));
+  return Array.from(letters, (letter) => charRun(escapeLetter(letter), 1));
 }
 
 /** These letters in either case. */
 export function anyCase(letters: string): Pattern {
   return Array.from(letters, (letter) => {
     const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
-    return charRun(lower === upper ? escaped(letter) : `[${lower}${upper}]`, 1);
+    return charRun(lower === upper ? escapeLetter(letter) : `[${lower}${upper}]`, 1);
   });
 }
 
@@ -103,6 +103,6 @@ function times(min: number, max: number): string {
   return min === 1 && max === 1 ? "" : `{${min},${max}}`;
 }
 
-function escaped(letter: string): string {
+function escapeLetter(letter: string): string {
   return /[A-Za-z0-9_ -]/.test(letter) ? letter : `\\${letter}`;
 }

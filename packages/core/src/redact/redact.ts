@@ -40,10 +40,10 @@ export function redactor(secrets: readonly string[]): Redactor {
 
   function value<T>(from: T): T;
   function value(from: unknown): unknown {
-    return redacted(from, false, 0);
+    return redactValue(from, false, 0);
   }
 
-  function redacted(from: unknown, named: boolean, depth: number): unknown {
+  function redactValue(from: unknown, named: boolean, depth: number): unknown {
     if (typeof from === "string") return named && from.length >= REDACT_LIMITS.namedChars ? REDACTED : text(from);
     if (typeof from !== "object" || from === null) return from;
     if (depth > REDACT_LIMITS.depth) return REDACTED;
@@ -53,7 +53,7 @@ export function redactor(secrets: readonly string[]): Redactor {
   function redactedItems(items: readonly unknown[], named: boolean, depth: number): readonly unknown[] {
     let changed: unknown[] | undefined;
     for (let at = 0; at < items.length; at++) {
-      const clean = redacted(items[at], named, depth + 1);
+      const clean = redactValue(items[at], named, depth + 1);
       if (clean !== items[at]) (changed ??= [...items])[at] = clean;
     }
     return changed ?? items;
@@ -66,7 +66,7 @@ export function redactor(secrets: readonly string[]): Redactor {
       const key = keys[at]!;
       const field: unknown = object[key as keyof object];
       const { name, isTelling } = nameOf(key);
-      const clean = redacted(field, isTelling && (typeof field === "string" || Array.isArray(field)), depth + 1);
+      const clean = redactValue(field, isTelling && (typeof field === "string" || Array.isArray(field)), depth + 1);
       if (clean !== field || name !== key) (changed ??= Object.entries(object))[at] = [name, clean];
     }
     return changed === undefined ? object : Object.fromEntries(changed);

@@ -25,7 +25,7 @@ const SOME = 2;
 const COMPARED_CHARS = 16;
 
 /** A pattern, and the class of what may stand right before it. */
-export interface Signed {
+export interface ShapeStart {
   readonly pattern: Pattern;
   readonly previous: string;
 }
@@ -57,7 +57,7 @@ export class Signs {
   readonly #groupsByPatterns = new Map<string, number>();
   readonly #endings = new Map<number, readonly number[]>();
 
-  constructor(patterns: readonly Signed[]) {
+  constructor(patterns: readonly ShapeStart[]) {
     this.#beginnings = beginningTable(patterns);
     this.#codesOf = codesByPattern(patterns);
   }
@@ -152,7 +152,7 @@ const ROWS = 2 + SIGN_CHARS * CODE_ROWS;
  * for a character beyond them. A row of the table has a bit for each way in which a pattern may begin.
  */
 function beginningTable(
-  patterns: readonly Signed[],
+  patterns: readonly ShapeStart[],
 ): (isInWord: number, codes: readonly number[]) => readonly number[] {
   const ways = patterns.flatMap(({ pattern }, index) =>
     beginningsOf(pattern, SIGN_CHARS).map((sets) => ({ index, sets })),
@@ -184,7 +184,7 @@ function beginningTable(
 }
 
 /** Which codes may stand before a pattern and at each of its first characters; made for those that a text needs. */
-function codesByPattern(patterns: readonly Signed[]): (pattern: number) => CodeBits {
+function codesByPattern(patterns: readonly ShapeStart[]): (pattern: number) => CodeBits {
   const known: CodeBits[] = [];
   return (index) => {
     const { pattern, previous } = patterns[index]!;
@@ -206,7 +206,7 @@ interface Link {
   seen?: Set<number>;
 }
 
-function linked(pattern: Pattern, next: Link | undefined): Link | undefined {
+function linkSteps(pattern: Pattern, next: Link | undefined): Link | undefined {
   return pattern.reduceRight<Link | undefined>((behind, step) => ({ step, next: behind }), next);
 }
 
@@ -233,7 +233,7 @@ function allowedBy(pattern: Pattern): CodeBits {
     if (seen.has(visit)) return;
     seen.add(visit);
     if ("either" in step) {
-      for (const way of step.either) walk(linked(way, next), at, 0);
+      for (const way of step.either) walk(linkSteps(way, next), at, 0);
       return;
     }
     if (taken >= step.min) walk(next, at, 0);
@@ -241,7 +241,7 @@ function allowedBy(pattern: Pattern): CodeBits {
     allow(step.set, at);
     walk(link, at + 1, taken + 1);
   }
-  walk(linked(pattern, undefined), 0, 0);
+  walk(linkSteps(pattern, undefined), 0, 0);
   return allowed;
 }
 

@@ -59,7 +59,7 @@ export function compactBySummary(
     return { ...compactConversation(state, fault("It did not finish it.")), usage };
   const { digestChars } = planOf(state);
   const digest = `${DIGEST_TITLE}\n${headAndTail(words, digestChars)}`;
-  return { ...compacted(state, digest), summarisedBy: model, usage };
+  return { ...compactedEvent(state, digest), summarisedBy: model, usage };
 }
 
 /** The event that shortens a conversation by lines of a digest; `fault` is why there is no summary. */
@@ -74,10 +74,10 @@ export function compactConversation(state: RunState, fault?: FaultReport): Conte
     first += 1;
   }
   const digest = lines.length === 0 ? "" : [DIGEST_TITLE, ...lines.slice(first)].join("\n");
-  return { ...compacted(state, digest), ...(fault === undefined ? {} : { fault }) };
+  return { ...compactedEvent(state, digest), ...(fault === undefined ? {} : { fault }) };
 }
 
-function compacted(state: RunState, digest: string): ContextCompacted {
+function compactedEvent(state: RunState, digest: string): ContextCompacted {
   const { dropped, fresh } = planOf(state);
   return {
     type: "context.compacted",

@@ -1,6 +1,6 @@
 import type { Turn } from "../event.ts";
 import { MODEL_LIMITS } from "../limits.ts";
-import { headAndTail, listOf, shortenTurn, unsigned } from "./turns.ts";
+import { headAndTail, listOf, shortenTurn, withoutSignature } from "./turns.ts";
 
 /*
  * What a run of a thread knows of the runs before it: their turns with the calls and results. The list only grows from
@@ -20,7 +20,7 @@ export function extendHistory(
   newest: readonly Turn[],
   { chars, keepsSignatures }: { readonly chars: number; readonly keepsSignatures: boolean },
 ): readonly Turn[] {
-  const whole = keepsSignatures ? [...earlier, ...newest] : [...earlier, ...newest].map(unsigned);
+  const whole = keepsSignatures ? [...earlier, ...newest] : [...earlier, ...newest].map(withoutSignature);
   return sizeIn(whole) <= chars ? whole : shortenHistory(earlier, newest, chars);
 }
 
@@ -30,8 +30,8 @@ export function extendHistory(
  */
 function shortenHistory(earlier: readonly Turn[], newest: readonly Turn[], chars: number): readonly Turn[] {
   const target = Math.floor(chars / 2);
-  const old = earlier.map((turn) => unsigned(shortenTurn(turn)));
-  const last = fitNewest(newest.map(unsigned), target);
+  const old = earlier.map((turn) => withoutSignature(shortenTurn(turn)));
+  const last = fitNewest(newest.map(withoutSignature), target);
   const room = target - sizeIn(last);
   return [...dropOldTasks(dropOldCalls(old, room), room), ...last];
 }
@@ -81,7 +81,7 @@ function dropOldTasks(turns: readonly Turn[], chars: number): readonly Turn[] {
 
 /** A history for a window that had no room for it: first without old output, then without calls, then none. */
 export function squeezeHistory(history: readonly Turn[], squeezes: number): readonly Turn[] {
-  if (squeezes === 1) return history.map((turn) => unsigned(shortenTurn(turn)));
+  if (squeezes === 1) return history.map((turn) => withoutSignature(shortenTurn(turn)));
   if (squeezes === 2) return history.filter(isWords).map((turn): Turn => ({ role: turn.role, text: turn.text }));
   return [];
 }

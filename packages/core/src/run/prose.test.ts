@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { ProseReader, Trimmer } from "./prose.ts";
-import type { Reading } from "./prose.ts";
+import type { ReplyReading } from "./prose.ts";
 
 const PLAN = '{"type":"plan","steps":["look"]}';
 
-function read(pieces: readonly string[], reading: Reading): { text: string; lines: readonly string[] } {
+function read(pieces: readonly string[], reading: ReplyReading): { text: string; lines: readonly string[] } {
   const reader = new ProseReader(reading);
   const text = pieces.map((piece) => reader.push(piece)).join("") + reader.end();
   return { text, lines: reader.lines };
@@ -79,7 +79,7 @@ test("however a text is cut into pieces, it is read as when it comes whole", () 
     "é ✓ ",
   );
   const text = fc.array(line, { maxLength: 9 }).map((lines) => lines.join("\n"));
-  const reading = fc.constantFrom<Reading>("prose", "native", "lines");
+  const reading = fc.constantFrom<ReplyReading>("prose", "native", "lines");
   fc.assert(
     fc.property(text, fc.array(fc.nat(99), { maxLength: 9 }), reading, (whole, places, how) => {
       const cuts = [0, ...places.map((place) => Math.min(place, whole.length)).sort((a, b) => a - b), whole.length];

@@ -11,10 +11,10 @@ import type { RunState } from "./run.ts";
  * How a reply is read. prose: it has no action lines. native: action lines count only when the reply has no other text,
  * because an example in an answer is no call. lines: each action line counts.
  */
-export type Reading = "prose" | "native" | "lines";
+export type ReplyReading = "prose" | "native" | "lines";
 
 /** How to read a reply in a state of a run; `isNative` is true when the reply comes from a native tool caller. */
-export function readingOf(state: Pick<RunState, "tools" | "native" | "started">, isNative: boolean): Reading {
+export function readingOf(state: Pick<RunState, "tools" | "native" | "started">, isNative: boolean): ReplyReading {
   // An answer in JSON may look like an action line.
   if (state.tools.length === 0 || state.started.sampling?.format !== undefined) return "prose";
   return isNative || state.native ? "native" : "lines";
@@ -38,7 +38,7 @@ type HeldText = "blank" | "brace" | "ticks";
  * fence is held back until prose follows inside it.
  */
 export class ProseReader {
-  #reading: Reading;
+  #reading: ReplyReading;
   #lines: string[] = [];
   /** Text that is released when prose follows and dropped otherwise: action lines of a native model, or a fence opening. */
   #withheld: string | undefined;
@@ -49,7 +49,7 @@ export class ProseReader {
   #line = "";
   #held: HeldText | undefined = "blank";
 
-  constructor(reading: Reading) {
+  constructor(reading: ReplyReading) {
     this.#reading = reading;
     if (reading === "native") this.#withheld = "";
   }

@@ -28,7 +28,7 @@ import { squeezeHistory } from "./history.ts";
 import type { Phase } from "./phase.ts";
 import { findRunApproval, handOf, withAnswer } from "./run-approvals.ts";
 import type { RunApprovals } from "./run-approvals.ts";
-import { compactTurns, dropSignatures, NO_TURNS, pushTurn, unsigned } from "./turns.ts";
+import { compactTurns, dropSignatures, NO_TURNS, pushTurn, withoutSignature } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
 /** What a run has used of its budget. */
@@ -230,7 +230,7 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
   const hasGap = parts?.gap === true;
   const before = hasGap ? dropSignatures(state.turns) : state.turns;
   const change = {
-    ...(hasGap ? { history: state.history.map(unsigned) } : {}),
+    ...(hasGap ? { history: state.history.map(withoutSignature) } : {}),
     turns: answersOfOtherCalls(parts, called).reduce(pushTurn, pushTurn(before, turn)),
     attempt: 0,
     context: roomAfterReply(state.context, state.turns, { window: event.window, usage: event.usage }),
@@ -282,7 +282,7 @@ function repairOf({ context, turns, history }: RunState, { healing, metadata: { 
     }
     case "drop_thinking":
       return {
-        history: history.map(unsigned),
+        history: history.map(withoutSignature),
         turns: dropSignatures(turns),
         context: { ...context, isUnsigned: true },
       };

@@ -41,16 +41,16 @@ export function turnsOf(turns: Turns): readonly Turn[] {
 export function compactTurns(turns: Turns, dropped: number, fresh: number = MODEL_LIMITS.freshTurns): Turns {
   const kept = turns.items.slice(dropped, turns.length);
   const old = kept.length - fresh;
-  return listOf(kept.map((turn, index) => unsigned(index < old ? shortenTurn(turn) : turn)));
+  return listOf(kept.map((turn, index) => withoutSignature(index < old ? shortenTurn(turn) : turn)));
 }
 
 /** The list without signatures and without the thinking that they cover. */
 export function dropSignatures(turns: Turns): Turns {
-  return listOf(turnsOf(turns).map(unsigned));
+  return listOf(turnsOf(turns).map(withoutSignature));
 }
 
 /** A turn without signatures and the thinking that they cover. */
-export function unsigned(turn: Turn): Turn {
+export function withoutSignature(turn: Turn): Turn {
   return turn.role === "assistant" && turn.parts !== undefined
     ? { ...turn, parts: withoutSignatures(turn.parts) }
     : turn;
@@ -67,7 +67,7 @@ export function turnsToDrop(turns: Turns, { chars: mostChars, fresh }: { chars: 
   let { chars } = compactTurns(turns, 0, fresh);
   let dropped = 0;
   while (dropped < most && chars > mostChars) {
-    chars -= sizeOf(unsigned(shortenTurn(turns.items[dropped]!)));
+    chars -= sizeOf(withoutSignature(shortenTurn(turns.items[dropped]!)));
     dropped += 1;
   }
   while (dropped < turns.length && turns.items[dropped]?.role === "tool") dropped += 1;

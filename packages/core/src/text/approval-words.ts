@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Language } from "./language.ts";
-import { quoted, spelled } from "./printable.ts";
+import { quoteWord, escapeInvisible } from "./printable.ts";
 import type { Action, FetchPlan, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
 import { planWords, spanWords } from "./words.ts";
 
@@ -199,8 +199,8 @@ export function approvalRows(approvable: Approvable, language: Language = "en"):
   return [
     ...planRows(plan, phrases),
     ...(writesFiles(plan) ? inputRows(action?.input ?? {}) : []),
-    ...(hand === undefined ? [] : [[rows.host, quoted(hand)] as const]),
-    [rows.class, `${verdict.class}, ${phrases.rule} ${spelled(verdict.rule)}`],
+    ...(hand === undefined ? [] : [[rows.host, quoteWord(hand)] as const]),
+    [rows.class, `${verdict.class}, ${phrases.rule} ${escapeInvisible(verdict.rule)}`],
     [rows.why, lines(verdict.reason)],
     ...(action === undefined ? [] : [[rows.action, action.id] as const]),
   ];
@@ -218,8 +218,8 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
     case "process":
       return [
         [rows.command, planWords(plan)],
-        [rows.program, quoted(plan.program)],
-        [rows.in, quoted(plan.cwd)],
+        [rows.program, quoteWord(plan.program)],
+        [rows.in, quoteWord(plan.cwd)],
         [
           rows.access,
           plan.confined === undefined ? userWords(plan, phrases) : `${plan.confined}, ${phrases.sandboxed}`,
@@ -230,7 +230,7 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
     case "shell":
       return [
         [rows.shell, lines(plan.command)],
-        [rows.in, quoted(plan.cwd)],
+        [rows.in, quoteWord(plan.cwd)],
         [rows.access, accessWords(plan, phrases)],
         [rows.limit, spanWords(plan.timeoutMs)],
         ...digestRows(plan, phrases),
@@ -244,13 +244,13 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
       return plan.files.flatMap((file) => planRows(file, phrases));
     case "fetch":
       return [
-        [rows.page, quoted(plan.url)],
+        [rows.page, quoteWord(plan.url)],
         [rows.where, phrases.reaches[plan.reach]],
       ];
     case "facts":
       return [[rows.facts, planWords(plan)]];
     case "order":
-      return [[rows.tool, quoted(plan.tool)], ...inputRows(plan.input)];
+      return [[rows.tool, quoteWord(plan.tool)], ...inputRows(plan.input)];
   }
 }
 
@@ -268,16 +268,16 @@ function digestRows({ digests = {}, unseen = [] }: ProcessPlan | ShellPlan, phra
   const { rows, asNow, besides } = phrases;
   const scripts = Object.entries(digests).map(([path, digest]): ApprovalRow => [
     rows.script,
-    `${quoted(path)} ${asNow} (${spelled(digest.slice(0, DIGEST_CHARS))}…)`,
+    `${quoteWord(path)} ${asNow} (${escapeInvisible(digest.slice(0, DIGEST_CHARS))}…)`,
   ]);
   if (unseen.length === 0) return scripts;
-  return [...scripts, [rows.unseen, besides(unseen.map((name) => quoted(name)).join(", "))]];
+  return [...scripts, [rows.unseen, besides(unseen.map((name) => quoteWord(name)).join(", "))]];
 }
 
 /** The input that is to be written, never shortened; the plan itself holds only its digest. */
 function inputRows(input: JsonObject): readonly ApprovalRow[] {
   return Object.entries(input).map(([name, value]) => [
-    spelled(name),
+    escapeInvisible(name),
     lines(typeof value === "string" ? value : JSON.stringify(value)),
   ]);
 }
@@ -286,6 +286,6 @@ function inputRows(input: JsonObject): readonly ApprovalRow[] {
 function lines(text: string): string {
   return text
     .split("\n")
-    .map((line) => spelled(line))
+    .map((line) => escapeInvisible(line))
     .join("\n");
 }

@@ -5,13 +5,13 @@ const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/gsu;
 export function commandWords(line: string): readonly string[] | undefined {
   const words = line.match(WORD) ?? [];
   if (line.replaceAll(WORD, "").trim() !== "") return undefined;
-  return words.map(unquoted);
+  return words.map(withoutQuotes);
 }
 
 /** A quoted part of a word, or an escaped character. */
 const QUOTED = /'[^']*'|"(?:\\.|[^"\\])*"|\\./gsu;
 
-function unquoted(word: string): string {
+function withoutQuotes(word: string): string {
   return word.replaceAll(QUOTED, (part) => {
     if (part.startsWith("\\")) return part.slice(1);
     const inside = part.slice(1, -1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import fc from "fast-check";
-import { commandLine, jsonLine, oneLine, printable, quoted } from "./printable.ts";
+import { commandLine, jsonLine, oneLine, printable, quoteWord } from "./printable.ts";
 
 test("control sequences are gone whole, and the words around them stay", () => {
   const hostile = [
@@ -67,10 +67,10 @@ test("a quoted word is what a shell gives back, byte for byte", () => {
 });
 
 test("a quoted word hides nothing", () => {
-  assert.equal(quoted("a\u202eb"), String.raw`$'a\u202eb'`);
-  assert.equal(quoted("a\u00a0b"), String.raw`$'a\u00a0b'`);
-  assert.equal(quoted("\u{e0041}"), String.raw`$'\U000e0041'`);
-  assert.equal(quoted("x\r"), String.raw`$'x\r'`);
+  assert.equal(quoteWord("a\u202eb"), String.raw`$'a\u202eb'`);
+  assert.equal(quoteWord("a\u00a0b"), String.raw`$'a\u00a0b'`);
+  assert.equal(quoteWord("\u{e0041}"), String.raw`$'\U000e0041'`);
+  assert.equal(quoteWord("x\r"), String.raw`$'x\r'`);
 });
 
 test("a line of JSON reads back as the same value and holds nothing that a terminal obeys", () => {

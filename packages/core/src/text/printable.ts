@@ -51,21 +51,21 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?!
 /**
  * An argument in shell quoting, with invisible characters escaped, so that what a person approves is what they read.
  */
-export function quoted(word: string): string {
+export function quoteWord(word: string): string {
   if (SAFE_WORD.test(word)) return word;
   if (!INVISIBLE.test(word)) return `'${word.replaceAll("'", String.raw`'\''`)}'`;
   const escaped = word.replaceAll(/['\\]/g, String.raw`\$&`);
-  return `$'${spelled(escaped)}'`;
+  return `$'${escapeInvisible(escaped)}'`;
 }
 
 /** Text with invisible characters escaped. */
-export function spelled(text: string): string {
-  return Array.from(text, (point) => (INVISIBLE.test(point) ? spelling(point) : point)).join("");
+export function escapeInvisible(text: string): string {
+  return Array.from(text, (point) => (INVISIBLE.test(point) ? escapeOf(point) : point)).join("");
 }
 
 const NAMED: { readonly [point: string]: string } = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e" };
 
-function spelling(point: string): string {
+function escapeOf(point: string): string {
   const code = point.codePointAt(0) ?? 0;
   if (code > 0xffff) return `\\U${code.toString(16).padStart(8, "0")}`;
   return (
@@ -76,5 +76,5 @@ function spelling(point: string): string {
 
 /** A whole command line, each word quoted. */
 export function commandLine(argv: readonly string[]): string {
-  return argv.map((word) => quoted(word)).join(" ");
+  return argv.map((word) => quoteWord(word)).join(" ");
 }

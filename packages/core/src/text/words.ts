@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../limits.ts";
-import { commandLine, oneLine, quoted } from "./printable.ts";
+import { commandLine, oneLine, quoteWord } from "./printable.ts";
 import type { Usage } from "../event.ts";
 import type { Action, Plan } from "../tool.ts";
 
@@ -73,15 +73,15 @@ export function planWords(plan: Plan): string {
     case "process":
       return commandLine(plan.argv);
     case "shell":
-      return `shell ${quoted(plan.command)}`;
+      return `shell ${quoteWord(plan.command)}`;
     case "file":
-      return `${plan.operation} ${quoted(plan.path)}`;
+      return `${plan.operation} ${quoteWord(plan.path)}`;
     case "files":
       return plan.files.map((file) => planWords(file)).join(", ");
     case "fetch":
-      return `fetch ${quoted(plan.url)}`;
+      return `fetch ${quoteWord(plan.url)}`;
     case "facts":
-      return `read the facts ${quoted(plan.facts)}`;
+      return `read the facts ${quoteWord(plan.facts)}`;
     case "order":
       return `${plan.tool} ${JSON.stringify(plan.input)}`;
   }

@@ -63,7 +63,7 @@ export const UNKNOWN_TYPE = "unknown_type";
 
 /** Reads a request; BAD_REQUEST says what is wrong with it, UNKNOWN_TYPE when its type is unknown [000-21]. */
 export function readWorkerRequest(line: Json): WorkerRequest {
-  if (!isObject(line)) throw refused("A request is one JSON object on a line.");
+  if (!isObject(line)) throw workerRefusal("A request is one JSON object on a line.");
   const id = line["id"] === undefined ? {} : { id: line["id"] };
   const type = line["type"] ?? line["method"];
   // In an envelope with `method` the fields lie in `params`, which are the session's own for create_session.
@@ -85,7 +85,7 @@ export function readWorkerRequest(line: Json): WorkerRequest {
     case "status":
       return { ...id, type };
     default:
-      throw refused(UNKNOWN_TYPE);
+      throw workerRefusal(UNKNOWN_TYPE);
   }
 }
 
@@ -104,24 +104,24 @@ const WORKER_CODES: ReadonlySet<string> = new Set<FaultCode>([
 function generation(fields: JsonObject): { stream: boolean; messages?: readonly WorkerMessage[] } {
   const { stream, messages } = fields;
   if (stream !== undefined && stream !== null && typeof stream !== "boolean")
-    throw refused("stream must be true or false.");
+    throw workerRefusal("stream must be true or false.");
   const before = messages === undefined || messages === null ? {} : { messages: readMessages(messages) };
   return { stream: stream !== false, ...before };
 }
 
 function readMessages(value: Json): readonly WorkerMessage[] {
   if (!Array.isArray(value) || value.length > WORKER_LIMITS.messages)
-    throw refused(`messages must be an array of at most ${WORKER_LIMITS.messages} messages.`);
+    throw workerRefusal(`messages must be an array of at most ${WORKER_LIMITS.messages} messages.`);
   return value.map((message: Json) => {
     const { role, content } = isObject(message) ? message : {};
     if (!(role === "system" || role === "user" || role === "assistant") || typeof content !== "string")
-      throw refused("A message has a role (system, user or assistant) and its content, a text.");
+      throw workerRefusal("A message has a role (system, user or assistant) and its content, a text.");
     return { role, content };
   });
 }
 
 function readParams(params: Json | undefined): WorkerParams {
-  if (!isObject(params)) throw refused("create_session needs params, an object; it may be empty.");
+  if (!isObject(params)) throw workerRefusal("create_session needs params, an object; it may be empty.");
   const { temperature, topP, maxTokens, repeatPenalty } = SAMPLING_LIMITS;
   const seed = numberIn(params, "seed", { least: 0, most: 2 ** 32 - 1 });
   const tokens = numberIn(params, "max_tokens", maxTokens);
@@ -149,25 +149,25 @@ function numberIn(
 ): number | undefined {
   const value = params[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number") throw refused(`${name} must be a number.`);
+  if (typeof value !== "number") throw workerRefusal(`${name} must be a number.`);
   return Math.min(Math.max(value, least), most);
 }
 
 function readStops(value: Json | undefined): readonly string[] {
   const stops = typeof value === "string" ? [value] : (value ?? []);
   if (!Array.isArray(stops) || !stops.every((stop) => typeof stop === "string"))
-    throw refused("stop must be a text or an array of texts.");
+    throw workerRefusal("stop must be a text or an array of texts.");
   return stops.filter((stop) => stop !== "");
 }
 
 function readTools(value: Json | undefined): readonly WorkerTool[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.length > WORKER_LIMITS.tools)
-    throw refused(`tools must be an array of at most ${WORKER_LIMITS.tools} tools.`);
+    throw workerRefusal(`tools must be an array of at most ${WORKER_LIMITS.tools} tools.`);
   return value.map((tool: Json) => {
     const { name, parameters = {} } = isObject(tool) ? tool : {};
     if (typeof name !== "string" || name === "" || !isObject(parameters))
-      throw refused("A tool has a name and its parameters, a JSON Schema.");
+      throw workerRefusal("A tool has a name and its parameters, a JSON Schema.");
     return { name, parameters };
   });
 }
@@ -175,9 +175,9 @@ function readTools(value: Json | undefined): readonly WorkerTool[] {
 function text(fields: JsonObject, name: string): string {
   const value = fields[name];
   if (typeof value === "string" && value !== "") return value;
-  throw refused(`${name} is missing: it must be a text that is not empty.`);
+  throw workerRefusal(`${name} is missing: it must be a text that is not empty.`);
 }
 
-function refused(words: string): Fault {
+function workerRefusal(words: string): Fault {
   return new Fault("BAD_REQUEST", words);
 }

@@ -55,7 +55,7 @@ export class HandStateFolder {
     const kept = await this.#read(IDENTITY);
     if (kept === undefined) return undefined;
     if (FIELDS.every((field) => typeof kept[field] === "string")) return kept as unknown as HandIdentity;
-    throw this.#damaged(IDENTITY);
+    throw this.#damageFault(IDENTITY);
   }
 
   /** Replaces the identity of this host. Durable when it resolves. */
@@ -81,7 +81,7 @@ export class HandStateFolder {
     if (kept?.["agentId"] !== agentId) return 0;
     const { epoch } = kept;
     // A comparison with NaN would admit every session, also an older one.
-    if (typeof epoch !== "number") throw this.#damaged(EPOCH);
+    if (typeof epoch !== "number") throw this.#damageFault(EPOCH);
     return epoch;
   }
 
@@ -93,7 +93,7 @@ export class HandStateFolder {
     if (epoch > highest) await this.#write(EPOCH, { agentId, epoch });
   }
 
-  #damaged(name: string, cause?: unknown): Fault {
+  #damageFault(name: string, cause?: unknown): Fault {
     return new Fault("STORE_UNREADABLE", `${join(this.folder, name)} is damaged: join the brain again.`, { cause });
   }
 
@@ -108,9 +108,9 @@ export class HandStateFolder {
       const kept = parseJson(text);
       if (isObject(kept)) return kept;
     } catch (cause) {
-      throw this.#damaged(name, cause);
+      throw this.#damageFault(name, cause);
     }
-    throw this.#damaged(name);
+    throw this.#damageFault(name);
   }
 
   /** Writes a file atomically, with mode 0600. */

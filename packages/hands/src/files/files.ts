@@ -29,7 +29,7 @@ export interface FileContent extends FileBytes {
 }
 
 /** Precondition of a write: the file as it was read, no file, or anything. */
-type Expected = BigIntStats | "nothing" | "anything";
+type WriteCondition = BigIntStats | "nothing" | "anything";
 
 /** An entry of a folder. */
 export interface FolderEntry {
@@ -133,7 +133,7 @@ export class Folder implements AsyncDisposable {
    * Replaces the file `name` atomically and durably: readers see the old or the new content, never a part. A file with
    * other hard links is replaced under this name only; the other names keep the old content.
    */
-  async replace(name: string, bytes: Uint8Array, expected: Expected): Promise<void> {
+  async replace(name: string, bytes: Uint8Array, expected: WriteCondition): Promise<void> {
     const path = join(this.path, name);
     const before = await this.look(name);
     refuseUnwritable(before, path);
@@ -155,7 +155,7 @@ export class Folder implements AsyncDisposable {
   }
 
   /** Removes the regular file `name` durably, if it still is the expected one. */
-  async remove(name: string, expected: Expected): Promise<void> {
+  async remove(name: string, expected: WriteCondition): Promise<void> {
     const path = join(this.path, name);
     try {
       refuseChanged(await this.look(name), expected, path);
@@ -201,7 +201,7 @@ export async function readContentIfAny(path: string): Promise<FileContent | unde
 export async function writeContent(
   path: string,
   content: string | Uint8Array,
-  how: { expected: Expected; make: boolean },
+  how: { expected: WriteCondition; make: boolean },
 ): Promise<void> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   if (bytes.length > HAND_LIMITS.fileBytes) throw tooLargeFault(path, bytes.length);
@@ -210,7 +210,7 @@ export async function writeContent(
 }
 
 /** Removes the file at a real path, if it still is the expected one. */
-export async function removeContent(path: string, expected: Expected): Promise<void> {
+export async function removeContent(path: string, expected: WriteCondition): Promise<void> {
   await using folder = await Folder.open(dirname(path));
   await folder.remove(basename(path), expected);
 }
@@ -296,7 +296,7 @@ function refuseUnwritable(stat: BigIntStats | undefined, path: string): void {
     throw new Fault("TOOL_FAILED", `${path} is read-only; change its mode first if it must be written.`);
 }
 
-function refuseChanged(now: BigIntStats | undefined, expected: Expected, path: string): void {
+function refuseChanged(now: BigIntStats | undefined, expected: WriteCondition, path: string): void {
   if (expected === "anything") return;
   const same =
     expected === "nothing"

@@ -86,9 +86,9 @@ export class Sampler {
     const at = index % SAMPLE_LIMITS.kept;
     const { cpu, mem, load, disk, time } = this.#ring;
     return {
-      cpu: rounded(cpu[at]),
+      cpu: roundTo4(cpu[at]),
       mem: Math.round(mem[at] ?? 0),
-      load: rounded(load[at]),
+      load: roundTo4(load[at]),
       disk: Math.round(disk[at] ?? 0),
       time: time[at] ?? 0,
     };
@@ -109,6 +109,6 @@ export class Sampler {
   }
 }
 
-function rounded(value: number | undefined): number {
+function roundTo4(value: number | undefined): number {
   return Math.round((value ?? 0) * 10_000) / 10_000;
 }

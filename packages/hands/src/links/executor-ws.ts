@@ -100,7 +100,7 @@ export class Executor {
       take: (message) => {
         if (isIn) return this.#take(message);
         isIn = message.type === "handshake_ack";
-        if (isIn) this.#welcomed(socket, message.payload as unknown as HandshakeAck, acked.resolve);
+        if (isIn) this.#takeWelcome(socket, message.payload as unknown as HandshakeAck, acked.resolve);
       },
     });
     if (this.#ending.signal.aborted) socket.close();
@@ -110,7 +110,7 @@ export class Executor {
     return socket;
   }
 
-  #welcomed(socket: BrainSocket, ack: HandshakeAck, resolve: (ack: HandshakeAck) => void): void {
+  #takeWelcome(socket: BrainSocket, ack: HandshakeAck, resolve: (ack: HandshakeAck) => void): void {
     const isBack = this.#state.ack !== undefined;
     this.#socket = socket;
     this.#dispatch({ type: "HANDSHAKE_ACKED", ack });
@@ -183,13 +183,13 @@ export class Executor {
     this.#dispatch({ type: "TOOL_BEGUN", tool });
     let seq = 0;
     for await (const event of this.#options.hand.perform(order, abort.signal)) {
-      if (event.type !== "output") return this.#ended(payload, event, performance.now() - startedAt);
+      if (event.type !== "output") return this.#sendEnd(payload, event, performance.now() - startedAt);
       const { stream, chunk } = event;
       this.#socket?.sendLive({ type: "tool_output", payload: { tool_id: tool, seq: seq++, stream, chunk } });
     }
   }
 
-  #ended(payload: JsonObject, ended: ActionEnd, tookMs: number): void {
+  #sendEnd(payload: JsonObject, ended: ActionEnd, tookMs: number): void {
     const tool = textOrEmpty(payload, "tool_id");
     this.#aborts.delete(tool);
     const place = {
@@ -205,7 +205,7 @@ export class Executor {
   /** Answers a message that cannot be carried out. */
   #refuse(type: string, payload: JsonObject, fault: Fault): void {
     const tool = textOrEmpty(payload, "tool_id");
-    if (type === "run_tool") this.#ended(payload, { type: "failed", fault: fault.report() }, 0);
+    if (type === "run_tool") this.#sendEnd(payload, { type: "failed", fault: fault.report() }, 0);
     else if (type === "judge_tool") this.#socket?.send(toolJudgementMessage(tool, fault.report()));
   }
 

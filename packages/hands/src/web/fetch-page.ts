@@ -116,7 +116,7 @@ function requireReachable(host: string, address: string, reach: FetchOptions["re
 
 async function readPage(response: IncomingMessage, url: URL): Promise<FetchedPage> {
   const type = response.headers["content-type"] ?? "";
-  const { bytes, truncated } = await readBounded(decoded(response));
+  const { bytes, truncated } = await readBounded(decodeBody(response));
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ?? "utf-8";
   return {
     url: url.href,
@@ -129,7 +129,7 @@ async function readPage(response: IncomingMessage, url: URL): Promise<FetchedPag
 
 const DECODERS = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress };
 
-function decoded(response: IncomingMessage): Readable {
+function decodeBody(response: IncomingMessage): Readable {
   const coding = response.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (coding === "identity") return response;
   if (!Object.hasOwn(DECODERS, coding))

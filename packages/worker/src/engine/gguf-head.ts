@@ -8,12 +8,14 @@ const HEAD_BYTES = 24;
 /** The model file at a path: the file itself, or the only GGUF file of a folder; a Fault names the reason when there is none. */
 export function findGguf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw refused(`There is nothing at ${path}.`);
+  if (found === undefined) throw headRefusal(`There is nothing at ${path}.`);
   if (!found.isDirectory()) return requireGguf(path);
   const files = readdirSync(path).filter((name) => name.endsWith(".gguf"));
   const [only] = files;
   if (only !== undefined && files.length === 1) return requireGguf(join(path, only));
-  throw refused(files.length === 0 ? `${path} has no GGUF file.` : `${path} has ${files.sort().join(", ")}: name one.`);
+  throw headRefusal(
+    files.length === 0 ? `${path} has no GGUF file.` : `${path} has ${files.sort().join(", ")}: name one.`,
+  );
 }
 
 /** Checks that a file begins as a GGUF model does. */
@@ -23,13 +25,13 @@ function requireGguf(path: string): string {
   try {
     const read = readSync(file, head, 0, HEAD_BYTES, 0);
     if (read < HEAD_BYTES || head.toString("latin1", 0, MAGIC.length) !== MAGIC)
-      throw refused(`${path} is no GGUF model: it does not begin with ${MAGIC}.`);
+      throw headRefusal(`${path} is no GGUF model: it does not begin with ${MAGIC}.`);
   } finally {
     closeSync(file);
   }
   return path;
 }
 
-function refused(why: string): Fault {
+function headRefusal(why: string): Fault {
   return new Fault("BAD_REQUEST", `${why} --model takes a GGUF file, or a folder with one.`);
 }

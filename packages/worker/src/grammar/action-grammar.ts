@@ -74,10 +74,10 @@ class GrammarWriter {
     if (Array.isArray(alternatives)) return among(alternatives.map((one: Json) => this.value(one, depth + 1)));
     const { type } = schema;
     if (Array.isArray(type)) return among(type.map((one: Json) => this.value({ ...schema, type: one }, depth + 1)));
-    return this.#typed(schema, depth);
+    return this.#typeRule(schema, depth);
   }
 
-  #typed(schema: JsonObject, depth: number): string {
+  #typeRule(schema: JsonObject, depth: number): string {
     const { type, properties, required, items, minItems, minimum, minLength } = schema;
     switch (type) {
       case "object":

@@ -15,7 +15,10 @@ export async function modelFault(thrown: unknown, blamed: FailedModel): Promise<
   if (ours !== undefined) return ours;
   const sdk = await import("@ai-sdk/provider");
   const fault: MakeFault = (code, words, waitMs) =>
-    new Fault(code, told(words, blamed), { cause: thrown, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) });
+    new Fault(code, safeSentence(words, blamed), {
+      cause: thrown,
+      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+    });
 
   const code = networkCode(causes);
   if (code !== undefined) return fault(NETWORK[code] ?? "MODEL_UNAVAILABLE", reasonOf(causes, code));
@@ -144,7 +147,7 @@ function reasonOf(causes: readonly unknown[], code: string): string {
   return NETWORK[code] === undefined ? `cannot be reached: ${reason}` : `broke the connection: ${reason}`;
 }
 
-function told(words: string, { name, key }: FailedModel): string {
+function safeSentence(words: string, { name, key }: FailedModel): string {
   // The key is removed before the text is cut: a part of a key would not be recognised.
   const safe = key === undefined || key === "" ? words : words.replaceAll(key, "[key]");
   return `${name} ${safe}`.slice(0, MODEL_LIMITS.wordsChars);

@@ -32,14 +32,14 @@ export function callOptions(
   const open = { ...wordy, ...(repeatPenalty === undefined ? {} : { repeat_penalty: repeatPenalty }) };
   const openai = { ...providerOptions[OPENAI], ...wordy, ...vendorFields(sampling) };
   return {
-    ...promptOf(refusesForcedTools === true ? unforced(request) : request, name),
+    ...promptOf(refusesForcedTools === true ? withoutForcedCall(request) : request, name),
     ...samplingOf(sampling),
     providerOptions: { ...providerOptions, [OPENAI]: openai, [COMPATIBLE]: open },
   };
 }
 
 /** The request without a forced call. */
-function unforced(request: ModelRequest): ModelRequest {
+function withoutForcedCall(request: ModelRequest): ModelRequest {
   const { choice, ...rest } = request;
   return choice === "none" ? request : rest;
 }

@@ -17,7 +17,7 @@ export function textMessages({ prompt, tools = [], toolChoice }: LanguageModelV4
     return `- ${name}: ${description} Input: ${JSON.stringify(inputSchema)}`;
   });
   const words = about.length === 0 ? [] : ["The tools:", ...about];
-  const [first, ...rest] = joined(prompt.map(messageOf));
+  const [first, ...rest] = joinNeighbours(prompt.map(messageOf));
   const system = first?.role === "system" ? [first.content, ...words] : words;
   const opening: TextMessage[] = system.length === 0 ? [] : [{ role: "system", content: system.join("\n") }];
   return [...opening, ...(first === undefined || first.role === "system" ? rest : [first, ...rest])];
@@ -52,7 +52,7 @@ function actionLine(name: string, input: unknown): string {
 }
 
 /** Messages without empty ones, and with neighbours of the same role joined: most templates want roles in turn. */
-function joined(messages: readonly TextMessage[]): readonly TextMessage[] {
+function joinNeighbours(messages: readonly TextMessage[]): readonly TextMessage[] {
   const all: TextMessage[] = [];
   for (const message of messages) {
     const last = all.at(-1);

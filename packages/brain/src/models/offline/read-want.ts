@@ -33,7 +33,7 @@ const plain: Reader = (_tokens, kind) => [{ kind }];
 /** How many rows are asked for; a number that belongs to a span of time is none. */
 const counted: Reader = (tokens, kind) => {
   const [count] = minutesIn(tokens) === undefined ? numbersIn(tokens) : [];
-  return [{ kind, ...given({ count: count === 0 ? undefined : count }) }];
+  return [{ kind, ...withoutUndefined({ count: count === 0 ? undefined : count }) }];
 };
 
 /** One want for each name. */
@@ -61,7 +61,7 @@ const oneName = (tokens: readonly Token[], kind: Intent): { name: string } | Rec
 const placed: Reader = (tokens, kind) => {
   const paths = pathsIn(tokens, kind);
   const [count] = numbersIn(tokens);
-  const rows = given({ count });
+  const rows = withoutUndefined({ count });
   return paths.length === 0 ? [{ kind, path: ".", ...rows }] : paths.map((path) => ({ kind, path, ...rows }));
 };
 
@@ -97,22 +97,23 @@ const UNCOMMITTED = words("uncommitted pending pendentes pendientes commitadas c
 const perhapsOfFile: Reader = (tokens, kind) => {
   const [file] = operands(tokens, "file", "path");
   if (file === undefined && says(tokens, UNCOMMITTED)) return [{ kind: "git-status" }];
-  return [{ kind, ...given({ path: file?.written }) }];
+  return [{ kind, ...withoutUndefined({ path: file?.written }) }];
 };
 
 const logged: Reader = (tokens, kind) => {
   const [file] = operands(tokens, "file", "path");
   const [count] = numbersIn(tokens);
   if (file !== undefined && kind === "log-tail") return [{ kind: "read", path: file.written, last: count ?? 10 }];
-  if (kind === "log-tail" && says(tokens, words("kernel dmesg"))) return [{ kind: "kernel-log", ...given({ count }) }];
+  if (kind === "log-tail" && says(tokens, words("kernel dmesg")))
+    return [{ kind: "kernel-log", ...withoutUndefined({ count }) }];
   const name = kind === "log-tail" && file === undefined ? namesIn(tokens, kind)[0] : undefined;
-  return [{ kind, ...given({ path: file?.written, count, name }) }];
+  return [{ kind, ...withoutUndefined({ path: file?.written, count, name }) }];
 };
 
 const reached: Reader = (tokens, kind) => {
   const [host] = operands(tokens, "host");
   const written = host?.written ?? namesIn(tokens, kind)[0];
-  return [{ kind, ...given({ name: written?.replace(/^https?:\/\//, "").replace(/[/:].*$/, "") }) }];
+  return [{ kind, ...withoutUndefined({ name: written?.replace(/^https?:\/\//, "").replace(/[/:].*$/, "") }) }];
 };
 
 const killed: Reader = (tokens, kind) => {
@@ -135,7 +136,7 @@ const found: Reader = (tokens, kind) => {
     tokens,
     words("recently recent newest recentemente recientemente nuevos novos recientes recentes"),
   );
-  const shape = given({
+  const shape = withoutUndefined({
     pattern: glob?.written ?? file?.written ?? kindIn(tokens),
     minutes: minutes ?? (isRecent ? 1440 : undefined),
     mebibytes,
@@ -145,7 +146,7 @@ const found: Reader = (tokens, kind) => {
       minutes !== undefined && says(tokens, OLDER) && !says(tokens, words("last ultimos ultimas")) ? true : undefined,
   });
   const [path] = pathsIn(tokens, kind).filter((each) => each !== file?.written);
-  const at = given({ path });
+  const at = withoutUndefined({ path });
   if (shape.pattern !== undefined || shape.minutes !== undefined || shape.mebibytes !== undefined || isEmpty)
     return [{ kind, ...shape, ...at }];
   const name = namesIn(tokens, kind).find((each) => each !== path);
@@ -169,12 +170,12 @@ const searched: Reader = (tokens, kind) => {
   const [path] = pathsIn(tokens, kind).filter((each) => !quoted.includes(each));
   const names = namesIn(tokens, kind).filter((each) => each !== path);
   const [variable] = operands(tokens, "variable", "glob", "host", "number");
-  const text = quoted[0] ?? joined(names, tokens) ?? variable?.written;
-  return text === undefined ? undefined : [{ kind, text, ...given({ path }) }];
+  const text = quoted[0] ?? joinNames(names, tokens) ?? variable?.written;
+  return text === undefined ? undefined : [{ kind, text, ...withoutUndefined({ path }) }];
 };
 
 /** Names that stand beside each other are one text: "connection refused". */
-function joined(names: readonly string[], tokens: readonly Token[]): string | undefined {
+function joinNames(names: readonly string[], tokens: readonly Token[]): string | undefined {
   const [first] = names;
   if (first === undefined) return undefined;
   const from = tokens.findIndex(({ written }) => written === first);
@@ -192,14 +193,16 @@ const listed: Reader = (tokens, kind) => {
   const isOfKind =
     pattern !== undefined && !isPlace && says(tokens, words("file files arquivos archivos ficheiros ficheros"));
   if (isOfKind) return found(tokens, "find");
-  return placed(tokens, kind)?.map(({ kind: same, path }) => ({ kind: same, ...given({ path }) }));
+  return placed(tokens, kind)?.map(({ kind: same, path }) => ({ kind: same, ...withoutUndefined({ path }) }));
 };
 
 const filesCounted: Reader = (tokens, kind) => {
   const pattern = operands(tokens, "glob")[0]?.written ?? kindIn(tokens);
   const [path = "."] = pathsIn(tokens, kind);
   const folders = asksForFolders(tokens) ? (true as const) : undefined;
-  return [{ kind, path, ...given({ pattern: pattern?.startsWith(".") ? `*${pattern}` : pattern, folders }) }];
+  return [
+    { kind, path, ...withoutUndefined({ pattern: pattern?.startsWith(".") ? `*${pattern}` : pattern, folders }) },
+  ];
 };
 
 const linesCounted: Reader = (tokens, kind) => {
@@ -215,28 +218,31 @@ const history: Reader = (tokens, kind) => {
     says(tokens, words("commit")) && !says(tokens, words("commits")) && says(tokens, words("last ultimo latest"));
   const person = personIn(tokens, kind);
   return [
-    { kind, ...given({ path: file?.written, count: count ?? (isSingle ? 1 : undefined), minutes, name: person }) },
+    {
+      kind,
+      ...withoutUndefined({ path: file?.written, count: count ?? (isSingle ? 1 : undefined), minutes, name: person }),
+    },
   ];
 };
 
-const ofPerson: Reader = (tokens, kind) => [{ kind, ...given({ name: personIn(tokens, kind) }) }];
+const ofPerson: Reader = (tokens, kind) => [{ kind, ...withoutUndefined({ name: personIn(tokens, kind) }) }];
 
 const shown: Reader = (tokens, kind) => {
   const [revision] = operands(tokens, "revision");
-  return [{ kind, ...given({ revision: revision?.written }) }];
+  return [{ kind, ...withoutUndefined({ revision: revision?.written }) }];
 };
 
 const blamed: Reader = (tokens, kind) => {
   const [path] = filesIn(tokens, kind);
   const { line } = linesIn(tokens);
-  return path === undefined ? undefined : [{ kind, path, ...given({ line: line ?? numbersIn(tokens)[0] }) }];
+  return path === undefined ? undefined : [{ kind, path, ...withoutUndefined({ line: line ?? numbersIn(tokens)[0] }) }];
 };
 
 const variable: Reader = (tokens, kind) => {
   const [written] = operands(tokens, "variable");
   const spoken = tokens.find((token) => token.plain === "path" || token.plain === "shell")?.plain.toUpperCase();
   const name = written?.written.replace(/[${}]/g, "") ?? spoken;
-  return [{ kind, ...given({ name }) }];
+  return [{ kind, ...withoutUndefined({ name }) }];
 };
 
 const deleted: Reader = (tokens, kind) => {
@@ -363,9 +369,9 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   version: programmed,
 };
 
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** An object without the fields that are undefined. */
-function given<T extends object>(fields: T): Given<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+function withoutUndefined<T extends object>(fields: T): DefinedFields<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedFields<T>;
 }

@@ -3,7 +3,7 @@ import { outputLines, quote, readOutput } from "./read-output.ts";
 import { isMissingProgram, learn, runProgram, shortLine, tell, troubleWith, use } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
 import { asPaths } from "./skills-machine.ts";
-import { goodLines, running } from "./skills-work.ts";
+import { goodLines, tellRunning } from "./skills-work.ts";
 import { readFolderNames } from "./read-files.ts";
 import type { Want } from "./want.ts";
 import { rows } from "./wording.ts";
@@ -12,7 +12,7 @@ import { rows } from "./wording.ts";
 const NAME = /^[A-Za-z0-9][\w.+@:/-]*$/;
 
 /** Whether a program or a package is installed. */
-export function* installed(want: Want, desk: Desk): Skill {
+export function* tellInstalled(want: Want, desk: Desk): Skill {
   const { say } = desk;
   const name = want.name ?? "";
   if (!NAME.test(name)) return say("notInstalled", { name: shortLine(name) });
@@ -106,7 +106,7 @@ export function* service(want: Want, desk: Desk): Skill {
   if (call === undefined || !NAME.test(name)) return say("noService", { name: shortLine(name) });
   const result = yield call;
   if (isMissingProgram(result) || NO_SYSTEMD.test(result.text)) {
-    return `${say("noSystemd")} ${yield* running({ kind: "running", name }, desk)}`;
+    return `${say("noSystemd")} ${yield* tellRunning({ kind: "running", name }, desk)}`;
   }
   const state = readOutput(result.text).stdout.trim();
   if (result.failed || result.forgotten || !/^\w+$/.test(state)) return troubleWith(call, result, say);

@@ -26,13 +26,13 @@ export function busiest(want: Want, desk: Desk): Skill {
   const by = want.kind === "top-memory" ? "mem" : "cpu";
   const limit = Math.min(want.count ?? OFFLINE_LIMITS.rows, OFFLINE_LIMITS.quotedLines);
   return tell(desk, processWays(desk, { limit, sort_by: by }), (list) => {
-    const lines = ordered(list.rows, by).map((row) => processWords(row, desk));
+    const lines = sortByUse(list.rows, by).map((row) => processWords(row, desk));
     const head = say(by === "cpu" ? "topCpu" : "topMemory", { total: list.total });
     return [head, ...lines.slice(0, limit).map((line) => `- ${line}`)].join("\n");
   });
 }
 
-function ordered(list: readonly ListedProcess[], by: "cpu" | "mem"): readonly ListedProcess[] {
+function sortByUse(list: readonly ListedProcess[], by: "cpu" | "mem"): readonly ListedProcess[] {
   return list.toSorted((one, other) =>
     by === "cpu" ? other.cpuPercent - one.cpuPercent : other.memoryBytes - one.memoryBytes,
   );
@@ -46,13 +46,13 @@ export function processCount(_want: Want, desk: Desk): Skill {
 }
 
 /** Whether a process of a name is running; what looks for it does not count. */
-export function running(want: Want, desk: Desk): Skill {
+export function tellRunning(want: Want, desk: Desk): Skill {
   const { say } = desk;
   const name = want.name ?? "";
   return tell(desk, processWays(desk, { limit: SEARCHED_ROWS, sort_by: "cpu", name_pattern: name }), (list) => {
     const found = list.rows.filter((row) => isNamed(row, name) && !isOwn(row, name));
     if (found.length === 0) return say("noneNamed", { name: shortLine(name) });
-    const lines = ordered(found, "cpu").map((row) => processWords(row, desk));
+    const lines = sortByUse(found, "cpu").map((row) => processWords(row, desk));
     return `${say("named", { name: shortLine(name), count: found.length })}\n${rows(lines, say, OFFLINE_LIMITS.rows)}`;
   });
 }

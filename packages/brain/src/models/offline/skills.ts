@@ -51,7 +51,7 @@ import { runCommand, tests } from "./skills-run.ts";
 import {
   containers,
   cron,
-  installed,
+  tellInstalled,
   kernelLog,
   logErrors,
   logTail,
@@ -60,7 +60,7 @@ import {
   services,
   versionOf,
 } from "./skills-software.ts";
-import { busiest, dns, gateway, network, ports, processCount, reach, running } from "./skills-work.ts";
+import { busiest, dns, gateway, network, ports, processCount, reach, tellRunning } from "./skills-work.ts";
 import { stepWords } from "./steps.ts";
 import type { Intent, Want } from "./want.ts";
 
@@ -104,7 +104,7 @@ const SKILLS: { readonly [K in Intent]: (want: Want, desk: Desk) => Skill } = {
   hostname: system,
   inodes,
   install,
-  installed,
+  installed: tellInstalled,
   kernel: system,
   "kernel-log": kernelLog,
   kill: endProcess,
@@ -130,7 +130,7 @@ const SKILLS: { readonly [K in Intent]: (want: Want, desk: Desk) => Skill } = {
   rename: changeFile,
   restart: changeService,
   run: runCommand,
-  running,
+  running: tellRunning,
   search,
   service,
   services,

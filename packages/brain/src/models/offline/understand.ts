@@ -66,7 +66,7 @@ function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
 /** The wants of the most probable intent for which the sentence has all that it needs. */
 function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readonly Want[] {
   for (const [at, guess] of guesses.slice(0, 2).entries()) {
-    const intent = believed(guess);
+    const intent = intentIfBelieved(guess);
     const lead = guess.probability - (guesses[at + 1]?.probability ?? 0);
     if (intent === undefined || (guess.probability < LIKELY && lead < CLEAR)) return [];
     const wants = readWants(tokens, intent);
@@ -76,7 +76,7 @@ function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readon
   return [];
 }
 
-function believed(guess: Guess | undefined): Intent | undefined {
+function intentIfBelieved(guess: Guess | undefined): Intent | undefined {
   return guess !== undefined && guess.probability >= BELIEVED ? guess.intent : undefined;
 }
 

@@ -71,7 +71,7 @@ export const AGENT_EVENTS: RunEncoder = {
     );
     return texts.length === 0 ? undefined : texts.join("");
   },
-  live: (live, _after, run) => encodeSse({ data: JSON.stringify({ ...spoken(live), run_id: run }) }),
+  live: (live, _after, run) => encodeSse({ data: JSON.stringify({ ...encodeLive(live), run_id: run }) }),
   heartbeat: SSE_HEARTBEAT,
   heartbeatMs: STREAM_LIMITS.sseHeartbeatMs,
   resync: (run, next) => encodeSse({ data: JSON.stringify({ type: "resync", next, run_id: run }) }),
@@ -82,7 +82,7 @@ function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: 
   return ENCODERS[kind](event, run);
 }
 
-function spoken(live: LiveEvent): JsonObject {
+function encodeLive(live: LiveEvent): JsonObject {
   return live.type === "model.delta"
     ? { type: "token", text: live.text, from: live.from }
     : { type: "exec_log", stream: live.stream, chunk: live.chunk, action_id: live.action };

@@ -114,15 +114,16 @@ export class ExecutorEncoder {
       this.#action = action;
       return this.#status("running", actionWords(action));
     },
-    "action.finished": ({ outcome }) => this.#finished(outcome),
+    "action.finished": ({ outcome }) => this.#encodeEnd(outcome),
     "action.failed": ({ fault }) =>
       this.#afterLook(undefined, this.#status("running", fault.message, this.#closeQuestion())),
     "action.unknown": ({ fault }) => this.#status("waiting", fault.message),
     "heal.tried": (event) => this.#status("healing", event.description, voidsWords(event) ? VOIDS : {}),
     "run.finished": ({ result }) =>
-      this.#completed("completed", typeof result === "string" ? result : JSON.stringify(result)),
-    "run.failed": ({ fault }) => this.#completed("failed", `${FAULTS[fault.code].says} ${fault.message}`, fault.code),
-    "run.aborted": ({ reason }) => this.#completed("aborted", reason),
+      this.#encodeCompletion("completed", typeof result === "string" ? result : JSON.stringify(result)),
+    "run.failed": ({ fault }) =>
+      this.#encodeCompletion("failed", `${FAULTS[fault.code].says} ${fault.message}`, fault.code),
+    "run.aborted": ({ reason }) => this.#encodeCompletion("aborted", reason),
   };
 
   #status(status: string, current: string, more: JsonObject = {}): readonly ExecutorMessage[] {
@@ -151,7 +152,7 @@ export class ExecutorEncoder {
     return open === undefined ? {} : { closed_request_id: open.approves ?? open.id };
   }
 
-  #finished(outcome: Outcome): readonly ExecutorMessage[] {
+  #encodeEnd(outcome: Outcome): readonly ExecutorMessage[] {
     const action = this.#action;
     this.#ended += 1;
     for (const path of action === undefined ? [] : pathsOf(action, outcome))
@@ -173,7 +174,7 @@ export class ExecutorEncoder {
     return [...messages, { type: "bootstrap_finished", payload: { generation_id: this.generation, context } }];
   }
 
-  #completed(final: string, summary: string, code?: string): readonly ExecutorMessage[] {
+  #encodeCompletion(final: string, summary: string, code?: string): readonly ExecutorMessage[] {
     this.#openQuestion = undefined;
     const payload = {
       task_id: this.#task,

@@ -131,7 +131,7 @@ export class ExecutorConnection implements ExecutorListener {
       workspace: ".",
       thread: session,
       key: hand,
-      history: spec === undefined ? [] : briefing(spec),
+      history: spec === undefined ? [] : projectTurns(spec),
       budget: { answerMs: EXECUTOR_LIMITS.messageMs },
     });
     return run;
@@ -163,7 +163,7 @@ export class ExecutorConnection implements ExecutorListener {
 }
 
 /** The project description of a handshake, as a turn of the user before the task. */
-function briefing({ content, file_paths: files = [] }: NonNullable<Handshake["project_spec"]>): readonly Turn[] {
+function projectTurns({ content, file_paths: files = [] }: NonNullable<Handshake["project_spec"]>): readonly Turn[] {
   const about = files.length === 0 ? "" : ` (${files.join(", ")})`;
   return [{ role: "user", text: `[About the project${about}]\n${content}` }];
 }

@@ -57,15 +57,15 @@ function glassEncoder(line: (run: string, entry: Entry) => JsonObject): RunEncod
     heartbeatMs: STREAM_LIMITS.glassHeartbeatMs,
     resync: (run, next) =>
       status(run, `Forget what you know of this run: it goes on with entry ${next}.`, { resync: next }),
-    fault: ({ code, message }, run) => stamped(run, { type: "error", code, message, trace_id: run }),
+    fault: ({ code, message }, run) => encodeStampedLine(run, { type: "error", code, message, trace_id: run }),
   };
 }
 
 function status(run: string, message: string, more: JsonObject = {}): string {
-  return stamped(run, { type: "status", message, ...more });
+  return encodeStampedLine(run, { type: "status", message, ...more });
 }
 
 /** An AON line with timestamp and ids. The request id is that of the run, so that all followers get the same bytes. */
-function stamped(run: string, fields: JsonObject): string {
+function encodeStampedLine(run: string, fields: JsonObject): string {
   return encodeNdjson({ ...fields, timestamp: Date.now(), run_id: run, requestId: run });
 }

@@ -41,8 +41,8 @@ export class AnswerDeltas {
   }
 
   /** What is left to send when the answer ends with `text`. */
-  ending(text: string | undefined): AnswerDelta | undefined {
-    const delta = this.#say(text === undefined ? "" : this.used.missing(text));
+  endWith(text: string | undefined): AnswerDelta | undefined {
+    const delta = this.#say(text === undefined ? "" : this.used.missingPart(text));
     if (delta !== undefined || this.#owed === "") return delta;
     return { voided: this.#owed.length, words: "" };
   }

@@ -2,7 +2,7 @@ import { aonEntry } from "@vidro/core/wire/aon";
 import type { Entry, HealTried } from "@vidro/core";
 import type { ProgressReporter } from "../../http/route.ts";
 
-type Healing = Parameters<ProgressReporter["healing"]>[0];
+type ReportedHealing = Parameters<ProgressReporter["healing"]>[0];
 
 /** Reports the progress of an answer, entry by entry; its end is the answer itself. */
 export class AnswerProgress {
@@ -24,13 +24,13 @@ export class AnswerProgress {
       return this.#tell.intent({ original_intent: originalIntent, detected_issue: detectedIssue, decision });
     }
     if (event.type === "heal.tried") this.#tried.push(event);
-    if (event.type === "model.replied") this.#healed();
+    if (event.type === "model.replied") this.#reportHealing();
     const line = aonEntry(this.#run, entry);
     if (line["type"] === "status") this.#tell.status(line["message"] as string);
-    if (line["type"] === "healing") this.#tell.healing(line as unknown as Healing);
+    if (line["type"] === "healing") this.#tell.healing(line as unknown as ReportedHealing);
   }
 
-  #healed(): void {
+  #reportHealing(): void {
     for (const { healing, attempt } of this.#tried) {
       const metadata = { attempt, success: true };
       this.#tell.healing({ severity: "low", action: healing, description: "It helped.", metadata });

@@ -30,7 +30,7 @@ export interface ChatAnswer extends AnswerContext {
 
 /** An answer that is over. */
 export interface WholeAnswer {
-  readonly ending: AnswerEnding;
+  readonly wholeText: AnswerEnding;
   readonly words: AnswerText;
 }
 
@@ -88,7 +88,7 @@ export async function wholeAnswer(
     words.add(followed.entry);
     telling.entry(followed.entry);
     const ending = answerEnding(followed.entry, answering.run);
-    if (ending !== undefined) return { ending, words };
+    if (ending !== undefined) return { wholeText: ending, words };
   }
   const message = `The brain stopped before run ${answering.run} was over; it goes on later.`;
   throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP_LIMITS.returnMs });
@@ -120,7 +120,7 @@ export class UsageTally implements Usage {
   }
 
   /** The part of the final text that was not sent yet: nothing when the last reply was that text. */
-  missing(text: string): string {
+  missingPart(text: string): string {
     return text === this.#last ? "" : text;
   }
 }
@@ -142,7 +142,7 @@ export class AnswerText {
 
   /** The whole text of an answer that ends with `text`. */
   ending(text = ""): string {
-    const missing = this.used.missing(text);
+    const missing = this.used.missingPart(text);
     return missing === "" ? this.#said : this.#said + this.used.parting + missing;
   }
 }
@@ -190,7 +190,7 @@ export function questionFields({ run }: AnswerContext, ending: AnswerEnding): Js
 }
 
 /** The whole answer as a chat completion. */
-export function completion(answering: ChatAnswer, { ending, words }: WholeAnswer): JsonObject {
+export function completion(answering: ChatAnswer, { wholeText: ending, words }: WholeAnswer): JsonObject {
   const { used } = words;
   const said =
     ending.finish === "stop"

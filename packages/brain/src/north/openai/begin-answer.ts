@@ -14,7 +14,7 @@ import type { Witnesses } from "../question-witnesses.ts";
 import type { AnswerContext } from "./answer.ts";
 import { findAnswerStart } from "./answer-start.ts";
 import type { ChatSetting } from "./answer-start.ts";
-import { refused } from "./caller-tools.ts";
+import { refusalAt } from "./caller-tools.ts";
 import type { TurnRequest } from "./request.ts";
 
 /** What beginning an answer needs. */
@@ -130,7 +130,7 @@ async function assertChoice(
   const isCallersOnly = callerTools.length > 0 && !hasHands;
   const names = isCallersOnly ? [] : (belt ?? (await hands.tools(hand)).map((tool) => tool.name));
   if (names.includes(choice.tool)) return;
-  throw refused(`The tool ${choice.tool} is to be called, but it is not among the tools.`, "/tool_choice");
+  throw refusalAt(`The tool ${choice.tool} is to be called, but it is not among the tools.`, "/tool_choice");
 }
 
 const ON_DISCONNECT = "x-vidro-on-disconnect";

@@ -19,7 +19,10 @@ export function toolSpecs(offered: readonly CallerTool[]): readonly ToolSpec[] {
   const tools = offered.map(specOf);
   const twice = tools.findIndex(({ name }, index) => tools.findIndex((tool) => tool.name === name) !== index);
   if (twice !== -1)
-    throw refused(`Two functions are named ${tools[twice]?.name}: leave one of them out.`, offered[twice]?.path ?? "");
+    throw refusalAt(
+      `Two functions are named ${tools[twice]?.name}: leave one of them out.`,
+      offered[twice]?.path ?? "",
+    );
   return tools;
 }
 
@@ -63,7 +66,7 @@ export function allowedTools(
 ): ToolOffer {
   const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
   if (unknown !== undefined)
-    throw refused(`The tool ${unknown} is allowed, but it is not among the tools.`, "/tool_choice");
+    throw refusalAt(`The tool ${unknown} is allowed, but it is not among the tools.`, "/tool_choice");
   return {
     callerTools: tools.filter(({ name }) => names.includes(name)),
     choice: mode === "required" ? "required" : undefined,
@@ -71,6 +74,6 @@ export function allowedTools(
 }
 
 /** The fault of a request that asks for what does not exist here. */
-export function refused(message: string, path: string): Fault {
+export function refusalAt(message: string, path: string): Fault {
   return new Fault("BAD_ARGUMENTS", message, { detail: { path } });
 }

@@ -50,7 +50,7 @@ export class ChunkEncoder extends SseAnswerEncoder {
   }
 
   protected finish(ending: AnswerEnding): string {
-    const words = this.say(this.deltas.ending(ending.finish === "stop" ? ending.text : undefined));
+    const words = this.say(this.deltas.endWith(ending.finish === "stop" ? ending.text : undefined));
     if (this.isEnded) return words;
     this.isEnded = true;
     const { used } = this.deltas;

@@ -1,6 +1,6 @@
 import { isObject, REASONING_EFFORTS } from "@vidro/core";
 import type { AnswerFormat, Json, JsonObject, ReasoningEffort, Sampling } from "@vidro/core";
-import { refused } from "./caller-tools.ts";
+import { refusalAt } from "./caller-tools.ts";
 
 /*
  * What becomes of each parameter of both endpoints: passed on to the model, acted on, or refused by name. A parameter
@@ -83,12 +83,15 @@ export const RESPONSE_PARAMETERS: { readonly [name: string]: ParameterTreatment 
 export function refuseParameters(body: JsonObject, table: { readonly [name: string]: ParameterTreatment }): void {
   for (const [name, value] of Object.entries(body)) {
     const treatment = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (treatment === undefined) throw refused(`There is no parameter ${JSON.stringify(name)} here.`, `/${name}`);
-    if (typeof treatment === "object" && !isUnset(value)) throw refused(`${name}: ${treatment.refused}`, `/${name}`);
+    if (treatment === undefined) throw refusalAt(`There is no parameter ${JSON.stringify(name)} here.`, `/${name}`);
+    if (typeof treatment === "object" && !isUnset(value)) throw refusalAt(`${name}: ${treatment.refused}`, `/${name}`);
   }
   const { stream_options: options } = body;
   if (isObject(options) && options["include_obfuscation"] === true)
-    throw refused("Streams are not padded here: leave include_obfuscation out.", "/stream_options/include_obfuscation");
+    throw refusalAt(
+      "Streams are not padded here: leave include_obfuscation out.",
+      "/stream_options/include_obfuscation",
+    );
 }
 
 /** Whether a value asks for nothing. */
@@ -115,7 +118,7 @@ export function vendorFields(body: JsonObject): Pick<Sampling, "vendor"> {
 export function effortOf(effort: Json | undefined, path: string): Pick<Sampling, "reasoning"> {
   if (isUnset(effort)) return {};
   const known = REASONING_EFFORTS.find((name) => name === effort);
-  if (known === undefined) throw refused(`The effort is one of ${REASONING_EFFORTS.join(", ")}.`, path);
+  if (known === undefined) throw refusalAt(`The effort is one of ${REASONING_EFFORTS.join(", ")}.`, path);
   return { reasoning: known satisfies ReasoningEffort };
 }
 
@@ -123,7 +126,7 @@ export function effortOf(effort: Json | undefined, path: string): Pick<Sampling,
 export function verbosityOf(verbosity: Json | undefined, path: string): Pick<Sampling, "verbosity"> {
   if (isUnset(verbosity)) return {};
   if (typeof verbosity === "string" && ["low", "medium", "high"].includes(verbosity)) return { verbosity };
-  throw refused("The verbosity is low, medium or high.", path);
+  throw refusalAt("The verbosity is low, medium or high.", path);
 }
 
 /** The form of the answer, from `response_format` or `text.format`; in the former a schema has a field of its own. */
@@ -134,7 +137,7 @@ export function formatOf(given: Json | undefined, path: string): Pick<Sampling, 
   if (type === "json_object") return { format: {} };
   const { schema, name, description } = isObject(nested) ? nested : isObject(given) ? given : {};
   if (type !== "json_schema" || !isObject(schema))
-    throw refused("A format is text, json_object, or json_schema with its schema.", path);
+    throw refusalAt("A format is text, json_object, or json_schema with its schema.", path);
   const format: AnswerFormat = {
     schema,
     ...(typeof name === "string" ? { name } : {}),

@@ -1,7 +1,7 @@
 import { Fault, isObject } from "@vidro/core";
 import type { JsonObject, Sampling, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
-import { allowedTools, refused, toolSpecs } from "./caller-tools.ts";
+import { allowedTools, refusalAt, toolSpecs } from "./caller-tools.ts";
 import type { CallerTool, ToolOffer } from "./caller-tools.ts";
 import { CHAT_PARAMETERS, effortOf, formatOf, refuseParameters, vendorFields, verbosityOf } from "./parameters.ts";
 import type { ChatCall, ChatMessage, ChatRequest } from "./schema.ts";
@@ -55,7 +55,7 @@ export function readRequest(body: JsonObject): ChatInput {
   const request = body as unknown as ChatRequest;
   if ((request.n ?? 1) > 1)
     throw new Fault("BAD_REQUEST", "One answer is given to a request: n must be 1.", { detail: { path: "/n" } });
-  if (request.modalities?.some((kind) => kind !== "text") === true) throw refused("Answers are text.", "/modalities");
+  if (request.modalities?.some((kind) => kind !== "text") === true) throw refusalAt("Answers are text.", "/modalities");
   return {
     ...readConversation(request.messages),
     form: isEarlierForm(request) ? "functions" : "tools",
@@ -89,7 +89,7 @@ export function readConversation(messages: readonly ChatMessage[], before: reado
   const last = messages[index];
   const returned = returnedBy(messages, before);
   if (last === undefined && returned === undefined)
-    throw refused("A request needs a message of the role user.", "/messages");
+    throw refusalAt("A request needs a message of the role user.", "/messages");
   const instructions = messages.flatMap((message, at) => (isSystem(message) ? [messageText(message, at)] : []));
   return {
     system: instructions.join("\n\n"),
@@ -139,7 +139,7 @@ function offeredTools({ functions, tools }: ChatRequest): readonly CallerTool[] 
       const path = `/tools/${index}`;
       if (type === "function" && each !== undefined) return { ...pick(each), path };
       if (type === "custom" && custom !== undefined) return { ...pick(custom), custom: true, path };
-      throw refused(`A tool is a function or a custom tool, not ${JSON.stringify(type)}.`, path);
+      throw refusalAt(`A tool is a function or a custom tool, not ${JSON.stringify(type)}.`, path);
     }),
   ];
 }
@@ -169,5 +169,5 @@ function choiceOf(request: ChatRequest): ToolOffer["choice"] {
   const name = typeof choice === "string" ? (isBare ? choice : undefined) : nameIn(choice);
   if (name !== undefined && name !== "") return { tool: toolName(name) };
   const path = request.tool_choice ? "/tool_choice" : "/function_call";
-  throw refused("What is to be called is none, auto, required, or one tool by its name.", path);
+  throw refusalAt("What is to be called is none, auto, required, or one tool by its name.", path);
 }

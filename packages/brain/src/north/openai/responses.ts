@@ -8,7 +8,7 @@ import { wholeAnswer } from "./answer.ts";
 import type { WholeAnswer } from "./answer.ts";
 import { asksToStop, beginAnswer, castModel, castThread, stopOnDisconnect } from "./begin-answer.ts";
 import type { AnswerDependencies, Cast } from "./begin-answer.ts";
-import { refused } from "./caller-tools.ts";
+import { refusalAt } from "./caller-tools.ts";
 import { glassAnswer } from "./glass-answer.ts";
 import { ResponseEncoder } from "./responses/encoder.ts";
 import { answerOf, itemsAt, readProgress, turnItems, turnsOfResponse, turnsUntil } from "./responses/journal-answer.ts";
@@ -107,7 +107,7 @@ async function respond(deps: ResponseDependencies, call: RouteCall): Promise<Rep
     return { json: responseShape(answering, await readProgress(deps.runs, answering, owner)), headers };
   const attended = stopOnDisconnect(deps.runs, run, call);
   const encoder = encoderFor(call, { answering, asked, production: deps.production });
-  if (encoder !== undefined) return streaming(deps, { call, answering, encoder, headers, attended });
+  if (encoder !== undefined) return streamReply(deps, { call, answering, encoder, headers, attended });
   const whole = await wholeAnswer(deps.runs, answering, call).finally(attended);
   return { json: responseShape(answering, wholeProgress(answering, whole)), headers };
 }
@@ -123,7 +123,7 @@ async function readCall(
   const earlier = previous === undefined ? undefined : await before(deps, previous, caller.owner);
   const asked = readResponseRequest(body, earlier?.turns ?? []);
   if (earlier?.call !== undefined && asked.returned === undefined)
-    throw refused(`The call ${earlier.call} has no output: send its function_call_output first.`, "/input");
+    throw refusalAt(`The call ${earlier.call} has no output: send its function_call_output first.`, "/input");
   const { model } = body as { model?: string | null };
   const cast =
     conversation === undefined
@@ -182,7 +182,7 @@ interface StreamedResponse {
   readonly attended: () => void;
 }
 
-function streaming({ runs }: ResponseDependencies, streamed: StreamedResponse): Reply {
+function streamReply({ runs }: ResponseDependencies, streamed: StreamedResponse): Reply {
   const { call, answering, encoder, headers, attended } = streamed;
   const { run, after } = answering;
   return {
@@ -204,7 +204,7 @@ async function show(deps: ResponseDependencies, call: RouteCall): Promise<Reply>
   if (query["stream"] !== "true")
     return { json: responseShape(answering, await readProgress(deps.runs, answering, caller.owner)) };
   const encoder = new ResponseEncoder(answering);
-  return streaming(deps, { call, answering, encoder, headers: {}, attended: () => undefined });
+  return streamReply(deps, { call, answering, encoder, headers: {}, attended: () => undefined });
 }
 
 async function cancel(deps: ResponseDependencies, { params, caller }: RouteCall): Promise<Reply> {

@@ -65,19 +65,19 @@ class RunTranscript {
       this.#callers = new Set(tools.flatMap(({ name, caller }) => (caller === true ? [name] : [])));
       return [{ role: "user", content: task }];
     },
-    "model.replied": (event) => this.#replied(event),
+    "model.replied": (event) => this.#encodeReply(event),
     "question.asked": (event) => {
       this.#asked = event.about.kind === "call" ? "call" : endsTurn(event) ? "words" : undefined;
-      return this.#asked === "words" ? this.#answered(questionText(event, this.#run)) : [];
+      return this.#asked === "words" ? this.#encodeAnswer(questionText(event, this.#run)) : [];
     },
     "question.answered": ({ answer, by }) => {
-      if (this.#asked === "call") return this.#returned(by === undefined ? "(No answer in time.)" : answer);
+      if (this.#asked === "call") return this.#encodeResult(by === undefined ? "(No answer in time.)" : answer);
       return this.#asked === "words" && by !== undefined ? [{ role: "user", content: answer }] : [];
     },
     "remark.made": ({ text }) => [{ role: "user", content: text }],
-    "action.finished": ({ outcome }) => this.#returned(outcomeText(outcome)),
-    "action.failed": ({ fault }) => this.#returned(faultText(fault)),
-    "action.unknown": ({ fault }) => this.#returned(faultText(fault)),
+    "action.finished": ({ outcome }) => this.#encodeResult(outcomeText(outcome)),
+    "action.failed": ({ fault }) => this.#encodeResult(faultText(fault)),
+    "action.unknown": ({ fault }) => this.#encodeResult(faultText(fault)),
     "run.finished": (event) => this.#over(event),
     "run.failed": (event) => this.#over(event),
     "run.aborted": (event) => this.#over(event),
@@ -100,7 +100,7 @@ class RunTranscript {
   }
 
   /** A reply without a call becomes part of what follows: an end, a question, or further work. */
-  #replied(event: ModelReplied): readonly JsonObject[] {
+  #encodeReply(event: ModelReplied): readonly JsonObject[] {
     const { action, refusal } = event;
     this.#call = action;
     this.#words.add({ event });
@@ -113,10 +113,10 @@ class RunTranscript {
   }
 
   #over(event: TerminalEvent): readonly JsonObject[] {
-    return this.#answered(endText(event));
+    return this.#encodeAnswer(endText(event));
   }
 
-  #answered(text: string): readonly JsonObject[] {
+  #encodeAnswer(text: string): readonly JsonObject[] {
     return [{ role: "assistant", content: this.#turn(text) }];
   }
 
@@ -127,7 +127,7 @@ class RunTranscript {
     return all;
   }
 
-  #returned(content: string): readonly JsonObject[] {
+  #encodeResult(content: string): readonly JsonObject[] {
     if (this.#call === undefined) return [];
     return [{ role: "tool", tool_call_id: this.#call.id, content: headAndTail(content, CATALOG_LIMITS.outcomeChars) }];
   }

@@ -95,7 +95,9 @@ function operation(surface: Surface, route: Route): JsonObject {
     parameters: parametersOf(route),
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: separated(envelopeSchema(route)) } } } }),
+      : {
+          requestBody: { required: true, content: { [JSON_TYPE]: { schema: separateTypes(envelopeSchema(route)) } } },
+        }),
     responses: responsesOf(route, surface),
     security: scope === undefined ? [] : [{ token: [] }, { password: [] }],
     description: scope === undefined ? "No token is needed." : `A token with the scope \`${scope}\` is needed.`,
@@ -159,7 +161,7 @@ function responsesOf(route: Route, surface: Surface): JsonObject {
       ...(isObject(query?.["properties"]) && "limit" in query["properties"] ? { headers: NEXT_PAGE } : {}),
       // Programs that make code of this document take all media types of an answer for one mixed type.
       ...(isWritten(answer)
-        ? { content: { [JSON_TYPE]: { schema: separated(answer) } }, "x-streams": { ...own, ...lines } }
+        ? { content: { [JSON_TYPE]: { schema: separateTypes(answer) } }, "x-streams": { ...own, ...lines } }
         : { content: own }),
     },
     ...(scope === undefined
@@ -181,8 +183,8 @@ const KEYWORDS: { readonly [type: string]: readonly string[] } = {
 };
 
 /** The schema with one type in each of its parts: programs that make code from it know no mixed types. */
-function separated(schema: JsonObject): JsonObject {
-  const parts = Object.entries(schema).map(([name, value]) => [name, separatedIn(value)] as const);
+function separateTypes(schema: JsonObject): JsonObject {
+  const parts = Object.entries(schema).map(([name, value]) => [name, separateTypesIn(value)] as const);
   const { type, ...rest } = Object.fromEntries(parts);
   const types = Array.isArray(type) ? (type as readonly string[]) : [];
   if (types.filter((each) => each !== "null").length < 2) return type === undefined ? rest : { type, ...rest };
@@ -195,9 +197,9 @@ function separated(schema: JsonObject): JsonObject {
   return { ...shared, anyOf };
 }
 
-function separatedIn(value: Json | undefined): Json | undefined {
-  if (Array.isArray(value)) return (value as readonly Json[]).map((each) => separatedIn(each) ?? null);
-  return isObject(value) ? separated(value) : value;
+function separateTypesIn(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) return (value as readonly Json[]).map((each) => separateTypesIn(each) ?? null);
+  return isObject(value) ? separateTypes(value) : value;
 }
 
 /** A route whose answer has an empty schema writes no JSON. */

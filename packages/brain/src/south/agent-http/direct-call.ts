@@ -30,7 +30,7 @@ export class HandAddresses {
   /** Allows a hand to be called at an address, or nowhere; BAD_REQUEST for an address that may not be called. */
   async allow(hand: string, owner: string, url: string | undefined): Promise<void> {
     if (url === undefined) return void (await this.#records.delete(KIND, hand));
-    const { protocol, username, password, pathname, search, hash, hostname } = parsed(url);
+    const { protocol, username, password, pathname, search, hash, hostname } = parseUrl(url);
     const isPlain = username + password + search + hash === "" && pathname === "/";
     const isSafe = protocol === "https:" || (protocol === "http:" && isThisMachine(bareHost(hostname)));
     if (!isPlain || !isSafe || isForbiddenAddress(bareHost(hostname)))
@@ -108,7 +108,7 @@ async function post(url: URL, headers: { readonly [name: string]: string }, body
   }
 }
 
-function parsed(url: string): URL {
+function parseUrl(url: string): URL {
   if (!URL.canParse(url)) throw new Fault("BAD_REQUEST", `${JSON.stringify(url)} is no address.`);
   return new URL(url);
 }

@@ -87,7 +87,7 @@ export class HandKeys {
 
   /** The keys of that name while they are valid; rejects when they cannot be read. */
   async keys(keyid: string): Promise<DirectionKeys | undefined> {
-    const key = (await this.#known(handOfKey(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
+    const key = (await this.#keysOf(handOfKey(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
     const isGood = key !== undefined && this.#isValid(key);
     const [name, encrypted] = isGood ? [keyid, key.root] : [DECOY, await this.#decoyRoot()];
     const keys = deriveKeys(await this.#safe.decrypt(name, encrypted), name, signatureCrypto);
@@ -121,7 +121,7 @@ export class HandKeys {
 
   /** The next key of a hand, while it has not used it. */
   async next(hand: string): Promise<NextKey | undefined> {
-    const known = await this.#known(hand);
+    const known = await this.#keysOf(hand);
     const next = known.find(({ state }) => state === "next");
     if (next?.salt === undefined) return undefined;
     return { keyid: `${hand}/${next.id}`, from: `${hand}/${activeIn(known).id}`, salt: next.salt };
@@ -138,7 +138,7 @@ export class HandKeys {
     const retiring: KeptKey = { ...activeIn(known), state: "retiring", endsAt };
     const { salt: _, ...used } = next;
     const keys: readonly KeptKey[] = [retiring, { ...used, state: "active" }];
-    await this.#put({ hand, owner: record.owner, keys, version: record.version }).catch(agreed);
+    await this.#put({ hand, owner: record.owner, keys, version: record.version }).catch(ignoreConflict);
   }
 
   /** Ends all keys of a hand. */
@@ -158,7 +158,7 @@ export class HandKeys {
     return state === "active" || state === "next" || (state === "retiring" && this.#deps.now() < endsAt);
   }
 
-  async #known(hand: string): Promise<readonly KeptKey[]> {
+  async #keysOf(hand: string): Promise<readonly KeptKey[]> {
     const record = await this.#deps.records.get(KIND, hand);
     return record === undefined ? [] : keysIn(record);
   }
@@ -195,6 +195,6 @@ function newId(): string {
 }
 
 /** Ignores a conflict: another message with the same key has written the same record. */
-function agreed(thrown: unknown): void {
+function ignoreConflict(thrown: unknown): void {
   if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
 }

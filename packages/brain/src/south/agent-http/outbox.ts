@@ -8,7 +8,7 @@ export interface Batch {
   readonly cursor: number;
 }
 
-interface Waiting {
+interface OutgoingMessage {
   readonly place: number;
   readonly bytes: number;
   readonly message: JsonObject;
@@ -16,7 +16,7 @@ interface Waiting {
 
 /** Messages for a hand that polls; each stays until the hand has acknowledged it. */
 export class Outbox {
-  #waiting: readonly Waiting[] = [];
+  #waiting: readonly OutgoingMessage[] = [];
   #bytes = 0;
   #place = 0;
   /** The position up to which messages were given out. */
@@ -49,7 +49,7 @@ export class Outbox {
    */
   async next(waitMs: number, signal: AbortSignal): Promise<Batch> {
     this.#wake?.();
-    if (this.#waiting.length === 0 && this.#why === undefined) await this.#woken(waitMs, signal);
+    if (this.#waiting.length === 0 && this.#why === undefined) await this.#waitForWake(waitMs, signal);
     if (this.#why !== undefined) throw new Fault(this.#why.code, this.#why.message);
     return this.#batch();
   }
@@ -60,7 +60,7 @@ export class Outbox {
     this.#wake?.();
   }
 
-  async #woken(waitMs: number, signal: AbortSignal): Promise<void> {
+  async #waitForWake(waitMs: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
     const timer = setTimeout(wake, waitMs);

@@ -17,7 +17,7 @@ import { DIALLED_HAND } from "./dial-options.ts";
 import type { TcpDiallerOptions } from "./dial-options.ts";
 
 /** A dialled hand in the store; its token is encrypted. */
-type Kept = Omit<DialRequest, "owner">;
+type StoredDial = Omit<DialRequest, "owner">;
 
 /** The hands that the brain dials; each is a record until it is revoked. */
 export class DialledHands {
@@ -141,8 +141,8 @@ async function foundAuthority(folder: string): Promise<Authority | undefined> {
   return (await hasAuthority(folder)) ? openAuthority({ folder, now: Date.now }) : undefined;
 }
 
-function keptIn({ body }: StoredRecord): Kept {
-  return body as unknown as Kept;
+function keptIn({ body }: StoredRecord): StoredDial {
+  return body as unknown as StoredDial;
 }
 
 /** What the token of a hand is called where it is encrypted: no key of a hand is called so. */

@@ -31,7 +31,7 @@ export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink
 
 async function perform(wire: TcpWire, { tool, input }: Action): Promise<ActionEnd> {
   const known = TOOLS[tool];
-  if (known === undefined) return failed(new Fault("UNKNOWN_TOOL", `This hand has no tool "${tool}".`));
+  if (known === undefined) return failedOutcome(new Fault("UNKNOWN_TOOL", `This hand has no tool "${tool}".`));
   return known(wire, input);
 }
 
@@ -43,7 +43,7 @@ async function command(
   { command: cmd, args, timeout_ms: timeout, cwd }: JsonObject,
 ): Promise<ActionEnd> {
   if (cwd !== undefined)
-    return failed(new Fault("BAD_ARGUMENTS", "This hand runs commands in one folder: leave out cwd."));
+    return failedOutcome(new Fault("BAD_ARGUMENTS", "This hand runs commands in one folder: leave out cwd."));
   // Checked before anything is sent: so far nothing has run.
   if (!wire.isUp) throw new Fault("HAND_UNAVAILABLE", "The connection to the hand is lost.");
   const asked = typeof timeout === "number" ? timeout : TCP_LIMITS.commandCapMs;
@@ -60,7 +60,7 @@ async function command(
     return { type: "finished", outcome: processOf(answer, performance.now() - begun) };
   } catch (thrown) {
     const fault = asFault(thrown);
-    if (!DOUBTFUL.includes(fault.code)) return failed(fault);
+    if (!DOUBTFUL.includes(fault.code)) return failedOutcome(fault);
     return unknown(`It may have run, and its host does not remember: ${fault.message}`);
   }
 }
@@ -89,7 +89,7 @@ function finishedWith(answer: JsonObject): ActionEnd {
   return { type: "finished", outcome: { kind: "value", text: JSON.stringify(answer), data: answer } };
 }
 
-function failed(fault: Fault): ActionEnd {
+function failedOutcome(fault: Fault): ActionEnd {
   return { type: "failed", fault: fault.report() };
 }
 

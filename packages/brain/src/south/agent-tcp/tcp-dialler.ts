@@ -16,12 +16,12 @@ export class TcpDialler implements HandDialler {
   /** Starts to dial all hands in the store, and does not wait for them. */
   async open(): Promise<void> {
     const some = await this.#options.records.list(DIALLED_HAND, { limit: 1 });
-    if (some.length > 0) this.#resuming = this.#loaded().then((dialled) => dialled.resume());
+    if (some.length > 0) this.#resuming = this.#load().then((dialled) => dialled.resume());
   }
 
   /** Dials a hand until it is revoked; returns its id after the first try. Durable when it resolves. */
   async dial(request: DialRequest): Promise<string> {
-    return (await this.#loaded()).dial(request);
+    return (await this.#load()).dial(request);
   }
 
   /** Closes all connections and stops dialling. */
@@ -30,7 +30,7 @@ export class TcpDialler implements HandDialler {
     await (await this.#dialled)?.close();
   }
 
-  #loaded(): Promise<DialledHands> {
+  #load(): Promise<DialledHands> {
     this.#dialled ??= import("./dialled-hands.ts").then((module) => new module.DialledHands(this.#options));
     return this.#dialled;
   }

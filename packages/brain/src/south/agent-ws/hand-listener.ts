@@ -36,9 +36,9 @@ export class HandListener implements HandAdmission {
   /** Opens the listener if it is to open now, and returns the address that hands dial. */
   async open(): Promise<string | undefined> {
     const { asked, log } = this.#options;
-    if (asked) return (await this.#loaded()).listen();
+    if (asked) return (await this.#load()).listen();
     if (!(await hasAuthority(this.#folder))) return undefined;
-    return (await this.#loaded()).listen().catch((thrown: unknown) => {
+    return (await this.#load()).listen().catch((thrown: unknown) => {
       log("southbound.open_failed", { reason: asFault(thrown).message });
       return undefined;
     });
@@ -46,17 +46,17 @@ export class HandListener implements HandAdmission {
 
   /** Invites a host. */
   async invite(who: Invitee, options?: InvitationOptions): Promise<InvitationLetter> {
-    return (await this.#loaded()).invite(who, options);
+    return (await this.#load()).invite(who, options);
   }
 
   /** Gives a hand that signs its messages its next key, and returns the id of that key. */
   async rotateKey(hand: string): Promise<string> {
-    return (await this.#loaded()).rotateKey(hand);
+    return (await this.#load()).rotateKey(hand);
   }
 
   /** Allows a hand that listens to be called at an address, or at none. */
   async allowAddress(hand: string, url: string | undefined): Promise<void> {
-    await (await this.#loaded()).allowAddress(hand, url);
+    await (await this.#load()).allowAddress(hand, url);
   }
 
   /** Hangs up and stops listening. */
@@ -64,7 +64,7 @@ export class HandListener implements HandAdmission {
     await (await this.#listener)?.close();
   }
 
-  #loaded(): Promise<SouthboundListener> {
+  #load(): Promise<SouthboundListener> {
     this.#listener ??= import("./southbound.ts").then(
       (module) => new module.SouthboundListener({ ...this.#options, folder: this.#folder }),
     );

@@ -32,7 +32,7 @@ export interface SouthboundLink extends HandLink {
 }
 
 /** How a pending call takes its reply. */
-interface Asking {
+interface CallSettings {
   readonly id: string;
   /** The time limit, and the fault of a call that exceeds it. */
   readonly late: { readonly ms: number; readonly fault: Fault };
@@ -40,7 +40,7 @@ interface Asking {
 }
 
 /** A call that waits for its reply. */
-interface Waiting {
+interface PendingReply {
   readonly id: string;
   readonly hear: OutputSink | undefined;
   readonly resolve: (reply: JsonObject) => void;
@@ -58,7 +58,7 @@ export function southboundLink(wire: SouthboundWire, warranting?: AddWarrant): S
 class MessageLink implements SouthboundLink {
   readonly #wire: SouthboundWire;
   readonly #warranting: AddWarrant | undefined;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingReply>();
   /** Whether replies of the hand name what they reply to. */
   readonly #names: boolean;
   /** For a hand whose replies do not: settles when its previous order is over. */
@@ -124,7 +124,7 @@ class MessageLink implements SouthboundLink {
     this.#waiting.clear();
   }
 
-  #repliedTo(message: JsonObject): Waiting | undefined {
+  #repliedTo(message: JsonObject): PendingReply | undefined {
     const named = textIn(message, "id") ?? textIn(message, "action_id");
     if (named !== undefined) return this.#waiting.get(named);
     return this.#names ? undefined : [...this.#waiting.values()][0];
@@ -152,7 +152,7 @@ class MessageLink implements SouthboundLink {
     }
   }
 
-  async #ask(message: JsonObject, { id, late, hear }: Asking): Promise<JsonObject> {
+  async #ask(message: JsonObject, { id, late, hear }: CallSettings): Promise<JsonObject> {
     if (this.#gone) throw away("The connection to it is lost.");
     if (this.#waiting.size >= REGISTER_LIMITS.orders) throw away(`It has ${REGISTER_LIMITS.orders} orders already.`);
     const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();

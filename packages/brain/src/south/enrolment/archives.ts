@@ -80,9 +80,9 @@ export class HandArchives {
   /** Opens the archive of a platform for reading; NOT_FOUND when there is none. */
   async read(platform: string, signal: AbortSignal): Promise<{ readonly stream: Readable; readonly bytes: number }> {
     const { folder, version } = this.#source;
-    if (!/^[a-z0-9]{1,16}-[a-z0-9]{1,16}$/.test(platform)) throw missing(platform);
+    if (!/^[a-z0-9]{1,16}-[a-z0-9]{1,16}$/.test(platform)) throw missingArchive(platform);
     const file = await open(join(folder, `vidro-${version}-${platform}.tar.gz`)).catch(() => undefined);
-    if (file === undefined) throw missing(platform);
+    if (file === undefined) throw missingArchive(platform);
     try {
       const { size: bytes } = await file.stat();
       return { stream: file.createReadStream({ signal }), bytes };
@@ -108,6 +108,6 @@ export class HandArchives {
   }
 }
 
-function missing(platform: string): Fault {
+function missingArchive(platform: string): Fault {
   return new Fault("NOT_FOUND", `There is no archive for ${JSON.stringify(platform.slice(0, 40))} here.`);
 }

@@ -45,7 +45,7 @@ export class Invitations {
     const record = await this.#open(proof);
     const { kind, id, owner, body, version } = record;
     await this.#records.put({ kind, id, owner, body: { ...body, used: true } }, version).catch((thrown: unknown) => {
-      throw thrown instanceof Fault && thrown.code === "CONFLICT" ? refused() : thrown;
+      throw thrown instanceof Fault && thrown.code === "CONFLICT" ? refusedInvitation() : thrown;
     });
     return invitedIn(record);
   }
@@ -58,10 +58,10 @@ export class Invitations {
   async #open(proof: string): Promise<StoredRecord> {
     const shown = parseInvitationProof(proof);
     const record = shown && (await this.#records.get(KIND, shown.id));
-    if (shown === undefined || record === undefined) throw refused();
+    if (shown === undefined || record === undefined) throw refusedInvitation();
     const { hash, expiresAt, used } = bodyOf(record);
     const isRight = timingSafeEqual(hashOf(shown.secret), Buffer.from(hash, "hex"));
-    if (!isRight || used === true || this.#now() >= expiresAt) throw refused();
+    if (!isRight || used === true || this.#now() >= expiresAt) throw refusedInvitation();
     return record;
   }
 
@@ -97,7 +97,7 @@ function hashOf(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-function refused(): Fault {
+function refusedInvitation(): Fault {
   return new Fault(
     "INVALID_TOKEN",
     "The invitation is unknown, was used already, or has expired. Make another: vidro hands invite",

@@ -65,15 +65,15 @@ export class ExecutorLink implements HandLink {
   /** The connection is gone: rejects every pending call. */
   drop(): void {
     this.#gone = true;
-    this.#opened.reject(lost());
-    for (const { reject } of this.#waiting.values()) reject(lost());
-    for (const { reject } of this.#judging.values()) reject(lost());
+    this.#opened.reject(lostConnection());
+    for (const { reject } of this.#waiting.values()) reject(lostConnection());
+    for (const { reject } of this.#judging.values()) reject(lostConnection());
     this.#waiting.clear();
     this.#judging.clear();
   }
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
-    if (this.#gone) throw lost();
+    if (this.#gone) throw lostConnection();
     if (!this.#wire.extensions.has("judge")) return fallbackJudgement(action, this.#wire.tools);
     const message = judgeToolMessage(action);
     if (!fits(message)) return tooLarge();
@@ -96,7 +96,7 @@ export class ExecutorLink implements HandLink {
     const { memory } = this.#wire;
     const early = memory.takeEnd(action.id);
     if (early !== undefined) return early;
-    if (this.#gone) throw lost();
+    if (this.#gone) throw lostConnection();
     if (this.#waiting.size >= REGISTER_LIMITS.orders) throw away(`It has ${REGISTER_LIMITS.orders} orders already.`);
     const { promise, resolve, reject } = Promise.withResolvers<ActionEnd>();
     // A rejection before the `await` below is not unhandled.
@@ -222,7 +222,7 @@ function tooLarge(): FaultReport {
   return new Fault("PAYLOAD_TOO_LARGE", `The call is too long: ${limit}. Do it in parts.`).report();
 }
 
-function lost(): Fault {
+function lostConnection(): Fault {
   return away("The connection to it is lost.");
 }
 

@@ -8,7 +8,7 @@ import { shareTools } from "./share-tools.ts";
 export type OfferedTool = Pick<ToolSpec, "name" | "description" | "parameters" | "effect">;
 
 /** The tools that a hand offers, and the standard tools of the brain. */
-interface Offering {
+interface ToolOffer {
   readonly offered: readonly OfferedTool[];
   readonly standard: readonly ToolSpec[];
   /** The name of the hand. */
@@ -30,7 +30,7 @@ const NAME = /^[A-Za-z_][\w-]{0,63}$/;
  * sends. An own tool of the hand is marked as such, its description names the host as its source, and it is refused when
  * its name is reserved or malformed, or its schema is too long or has invisible characters.
  */
-export function acceptTools({ offered, standard, host }: Offering): AcceptedTools {
+export function acceptTools({ offered, standard, host }: ToolOffer): AcceptedTools {
   const tools = new Map<string, ToolSpec>();
   const refused: string[] = [];
   let [own, chars] = [0, 0];

@@ -32,7 +32,7 @@ function guess(rows: readonly HandRow[], named: string): string {
 export function selectHands(rows: readonly HandRow[], selector: string): readonly HandRow[] {
   const chosen = new Map<string, HandRow>();
   for (const word of selector.split(",").map((part) => part.trim())) {
-    for (const row of matching(rows, word)) chosen.set(row.id, row);
+    for (const row of rowsMatching(rows, word)) chosen.set(row.id, row);
   }
   if (chosen.size > REGISTER_LIMITS.perRun)
     throw new Fault(
@@ -43,7 +43,7 @@ export function selectHands(rows: readonly HandRow[], selector: string): readonl
   return [...chosen.values()].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
 }
 
-function matching(rows: readonly HandRow[], word: string): readonly HandRow[] {
+function rowsMatching(rows: readonly HandRow[], word: string): readonly HandRow[] {
   if (word === "")
     throw new Fault("BAD_REQUEST", "A hand is meant by its id, its name, tag:NAME or tool:NAME; commas lie between.");
   const [, kind, value = ""] = /^(tag|tool):(.+)$/.exec(word) ?? [];

@@ -116,7 +116,7 @@ export class HandRegister implements HandCatalog {
     return {
       epoch,
       hand: known.hand,
-      seen: () => this.#seen(known),
+      seen: () => this.#noteSeen(known),
       detach: () => {
         if (known.hand.detach(link)) this.#deps.log("hand.disconnected", { agent_id: description.id });
       },
@@ -181,7 +181,7 @@ export class HandRegister implements HandCatalog {
   /** The hand that a run keeps by these ids: one hand, or several as one; orders wait for a hand that is away. */
   async at(ids: string, workspace?: string): Promise<Hand> {
     const hands = ids.split(",").map(async (id) => {
-      const hand = await this.#registered(id).open(workspace);
+      const hand = await this.#require(id).open(workspace);
       return { name: this.#known.get(id)?.hand.description.name ?? id, hand };
     });
     const [only, ...others] = await Promise.all(hands);
@@ -290,7 +290,7 @@ export class HandRegister implements HandCatalog {
     return new Fault("STALE_EPOCH", message);
   }
 
-  #registered(id: string): RegisteredHand {
+  #require(id: string): RegisteredHand {
     const found = this.#known.get(id) ?? (id === LOCAL_HAND ? this.#local : undefined);
     if (found !== undefined) return found;
     if (id === LOCAL_HAND)
@@ -358,7 +358,7 @@ export class HandRegister implements HandCatalog {
   }
 
   /** Written to the store once a minute at most: a crash loses no more than that of `lastSeenAt`. */
-  #seen(known: RegisteredRemoteHand): void {
+  #noteSeen(known: RegisteredRemoteHand): void {
     known.lastSeenAt = this.#deps.now();
     if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs) void this.#save(known).catch(() => undefined);
   }

@@ -19,17 +19,17 @@ export interface CheckResult {
   readonly fix: string;
 }
 
-type Found = Omit<CheckResult, "id">;
+type CheckFinding = Omit<CheckResult, "id">;
 
 const NODE_MAJOR = 26;
 const OWNER_ONLY = 0o077;
 
-const ok = (summary: string): Found => ({ status: "ok", summary, fix: "" });
-const warn = (summary: string, fix: string): Found => ({ status: "warn", summary, fix });
-const fail = (summary: string, fix: string): Found => ({ status: "fail", summary, fix });
+const ok = (summary: string): CheckFinding => ({ status: "ok", summary, fix: "" });
+const warn = (summary: string, fix: string): CheckFinding => ({ status: "warn", summary, fix });
+const fail = (summary: string, fix: string): CheckFinding => ({ status: "fail", summary, fix });
 
 /** The checks in their order; each gets the folder of all state and changes nothing. */
-const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> } = {
+const LOOKS: { readonly [id: string]: (home: string) => CheckFinding | Promise<CheckFinding> } = {
   node: () => {
     const { node } = process.versions;
     if (Number.parseInt(node, 10) >= NODE_MAJOR) return ok(`Node ${node}`);
@@ -92,7 +92,7 @@ export async function* runChecks(): AsyncGenerator<CheckResult> {
   }
 }
 
-function lookAtHome(home: string): Found {
+function lookAtHome(home: string): CheckFinding {
   const folder = nearest(home);
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -107,14 +107,14 @@ function lookAtHome(home: string): Found {
 }
 
 /** Whether all settings can be used; a value that is not allowed is thrown as a fault. */
-function lookAtConfig(): Found {
+function lookAtConfig(): CheckFinding {
   const config = commandConfig();
   const set = SETTING_KEYS.filter((key) => (config.explain(key)?.source ?? "default") !== "default");
   return ok(set.length === 0 ? "every setting has its default" : `set: ${set.join(", ")} (vidro config list)`);
 }
 
 /** The health of the running daemon of this home. */
-async function lookAtDaemon(home: string): Promise<Found> {
+async function lookAtDaemon(home: string): Promise<CheckFinding> {
   const { findDaemon } = await import("@vidro/brain/daemon-file");
   const daemon = await findDaemon(home);
   if (daemon === undefined) return ok("none is up for this home");
@@ -128,7 +128,7 @@ async function lookAtDaemon(home: string): Promise<Found> {
   return (status === "degraded" ? warn : fail)(summary, "See its log, and what each message names.");
 }
 
-async function lookAtModel(): Promise<Found> {
+async function lookAtModel(): Promise<CheckFinding> {
   const { describeChoice } = await import("@vidro/brain/home");
   const { name, because, servers } = await describeChoice(commandConfig());
   const summary = `${name} decides, because ${because}`;
@@ -143,7 +143,7 @@ async function lookAtModel(): Promise<Found> {
   return ok(name === "offline" ? summary : `${summary}; its key is set, and was not tried`);
 }
 
-async function lookAtStore(home: string): Promise<Found> {
+async function lookAtStore(home: string): Promise<CheckFinding> {
   const path = join(home, "journal.db");
   if (!existsSync(path)) return ok("made by the first run");
   const { DatabaseSync } = await import("node:sqlite");
@@ -175,7 +175,7 @@ async function lookAtStore(home: string): Promise<Found> {
 }
 
 /** Whether the store was restored from a backup and its hands and tokens were not reviewed since. */
-async function lookAtRestored(home: string): Promise<Found> {
+async function lookAtRestored(home: string): Promise<CheckFinding> {
   const path = join(home, "journal.db");
   if (!existsSync(path)) return ok("there is nothing that could have come back");
   const { DatabaseSync } = await import("node:sqlite");

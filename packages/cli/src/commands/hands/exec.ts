@@ -34,7 +34,7 @@ export async function exec(on: string, argv: readonly string[], flags: ExecFlags
     const ask = questions(flags);
     const jobs = hands.map((hand): HandExecution => {
       const heard = new Heard(flags.json === true ? "line" : way);
-      const order = { runs, hand, argv, workspace: requireFolder("."), hear: (event: Said) => heard.take(event) };
+      const order = { runs, hand, argv, workspace: requireFolder("."), hear: (event: OutputPart) => heard.take(event) };
       return { hand, heard, execution: new Execution({ ...order, answer: ask(hand) }) };
     });
     const interrupts = new Interrupts(runs, jobs);
@@ -51,7 +51,7 @@ export async function exec(on: string, argv: readonly string[], flags: ExecFlags
 /** How output is printed: as it comes, host by host, or as a line of JSON for each host. */
 type Way = "stream" | "each" | "line";
 
-interface Said {
+interface OutputPart {
   readonly stream: "stdout" | "stderr";
   readonly chunk: string;
   readonly from?: number;
@@ -112,7 +112,7 @@ class Heard {
   }
 
   /** Prints live output that follows without a gap; what comes after a gap is printed at the end. */
-  take({ stream, chunk, from }: Said): void {
+  take({ stream, chunk, from }: OutputPart): void {
     if (this.#way !== "stream" || from !== this.#passed[stream]) return;
     this.#heard[stream] = (this.#heard[stream] + chunk).slice(0, KEPT_CHARS);
     this.#passed[stream] += chunk.length;
@@ -122,18 +122,18 @@ class Heard {
   tell(hand: HandRecord, executed: ExecutionResult): void {
     const { outcome, fault, run } = executed;
     if (this.#way === "line") return writeJson(lineOf(hand, executed));
-    if (this.#way === "each") print(heading(hand, outcome));
+    if (this.#way === "each") print(hostTitle(hand, outcome));
     if (fault !== undefined) return sayFault(fault, fault.code === "APPROVAL_DENIED" ? HOW_TO_APPROVE : undefined);
     for (const stream of ["stdout", "stderr"] as const) {
       const output = outcome?.[stream];
       if (output === undefined) continue;
-      if (this.#way === "each") passOutput(stream, ended(output.text));
+      if (this.#way === "each") passOutput(stream, withLineEnd(output.text));
       else this.#rest(stream, output, run);
     }
   }
 
   /** Prints what was not printed while the command ran; says so when part of it is lost. */
-  #rest(stream: Said["stream"], { text, bytes }: Output, run: string): void {
+  #rest(stream: OutputPart["stream"], { text, bytes }: Output, run: string): void {
     const heard = this.#heard[stream];
     if (text.startsWith(heard)) return passOutput(stream, text.slice(heard.length));
     const passed = this.#passed[stream];
@@ -145,13 +145,13 @@ class Heard {
 /** Characters of a stream kept for comparison with the journal. */
 const KEPT_CHARS = 256 * 1024;
 
-function heading({ name }: HandRecord, outcome: ProcessOutcome | undefined): string {
+function hostTitle({ name }: HandRecord, outcome: ProcessOutcome | undefined): string {
   const words = outcome === undefined ? "" : paint("dim", ` · ${outcomeWords(outcome)}`);
   return `${paint("bold", oneLine(name, NAME_CHARS))}${words}`;
 }
 
 /** Ends a text with a line break, so that the next host begins on a new line. */
-function ended(text: string): string {
+function withLineEnd(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 

@@ -72,7 +72,7 @@ export class Execution {
       else if (followed.live.type === "action.output") this.#order.hear(followed.live);
     }
     if (this.#fault !== undefined) throw this.#fault;
-    return { run: run.id, ...this.#ended() };
+    return { run: run.id, ...this.#endOf() };
   }
 
   #take(entry: Entry): void {
@@ -94,7 +94,7 @@ export class Execution {
     await this.#order.runs.answer(this.#run, { ...answer, question: question.id });
   }
 
-  #ended(): Pick<ExecutionResult, "exit" | "outcome" | "fault"> {
+  #endOf(): Pick<ExecutionResult, "exit" | "outcome" | "fault"> {
     const last = this.#entries.at(-1)?.event;
     if (last === undefined || !isTerminal(last) || last.type === "run.aborted") return { exit: EXIT.aborted };
     if (last.type === "run.failed") return { exit: faultRow(last.fault.code).exit, fault: last.fault };

@@ -30,7 +30,7 @@ interface ServeFlags {
 /** Serves a folder of this machine by TCP, with the tokens of this home, until a signal ends it. */
 export async function serveFolder(flags: ServeFlags): Promise<number> {
   const home = homeFolder();
-  const ending = ended();
+  const ending = whenSignalled();
   return withHomeBrain(async (brain) => {
     const [{ Tokens }, { readBrainKey: brainKey, loadTcpHand, surviveErrors }] = await Promise.all([
       import("@vidro/brain/home"),
@@ -91,7 +91,7 @@ async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags): Promise<S
 }
 
 /** Resolves with the first signal; the second one ends the process at once. */
-function ended(): Promise<void> {
+function whenSignalled(): Promise<void> {
   return new Promise((resolve) => {
     let isEnding = false;
     const heard = (): void => {

@@ -145,7 +145,7 @@ async function ruleAbout([said = "", ...argv]: readonly string[], flags: AddFlag
       "BAD_REQUEST",
       `${oneLine(said, RULE_CHARS)} is no decision with a command: vidro policy add allow|ask|deny -- <command>`,
     );
-  const { plan, verdict } = await judged(argv, flags.shell === true);
+  const { plan, verdict } = await judgeCommand(argv, flags.shell === true);
   const head = {
     id: flags.id ?? idOf(decision, argv),
     class: verdict.class,
@@ -156,7 +156,7 @@ async function ruleAbout([said = "", ...argv]: readonly string[], flags: AddFlag
   return { plan, decision, rule: processRule({ ...head, decision }, argv) };
 }
 
-async function judged(argv: readonly string[], isShell: boolean): Promise<Judgement> {
+async function judgeCommand(argv: readonly string[], isShell: boolean): Promise<Judgement> {
   const [command = "", ...args] = argv;
   const action: Action = isShell
     ? { id: "act_explain", tool: "shell", input: { command: argv.join(" ") }, callId: "" }

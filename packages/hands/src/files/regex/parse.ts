@@ -77,11 +77,11 @@ class Parser {
 
   #sequence(): RegexNode {
     const parts: RegexNode[] = [];
-    while (this.#at < this.#chars.length && !"|)".includes(this.#chars[this.#at]!)) parts.push(this.#repeated());
+    while (this.#at < this.#chars.length && !"|)".includes(this.#chars[this.#at]!)) parts.push(this.#repetition());
     return { kind: "all", parts };
   }
 
-  #repeated(): RegexNode {
+  #repetition(): RegexNode {
     const part = this.#atom();
     const range = this.#quantifier();
     if (range === undefined) return part;

@@ -118,7 +118,7 @@ export class WatchedTree {
       for (const entry of wanted) await this.#compare(folder, entry, { known, depth });
     } catch (thrown) {
       // A removed folder is noticed in its parent; only the root has none.
-      if (path === this.#place.path) this.#vanished(known, thrown);
+      if (path === this.#place.path) this.#forgetVanished(known, thrown);
     }
   }
 
@@ -158,7 +158,7 @@ export class WatchedTree {
     this.#tell(isFolder ? "unlinkDir" : "unlink", path);
   }
 
-  #vanished(known: Map<string, TreeNode>, thrown: unknown): void {
+  #forgetVanished(known: Map<string, TreeNode>, thrown: unknown): void {
     const { path } = this.#place;
     const isGone = thrown instanceof Fault && errnoCode(thrown.cause) === "ENOENT";
     for (const [name, gone] of known) if (isGone) this.#forget(known, join(path, name), gone);

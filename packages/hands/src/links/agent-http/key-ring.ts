@@ -58,13 +58,13 @@ export class KeyRing {
 
   /** The id of the hand. */
   get hand(): string {
-    const { keyid } = this.#used();
+    const { keyid } = this.#keyInUse();
     return keyid.slice(0, keyid.lastIndexOf("/"));
   }
 
   /** The key to sign with. */
   current(): UsableKey {
-    return deriveUsable(this.#used());
+    return deriveUsable(this.#keyInUse());
   }
 
   /** The derived keys of a key id; undefined for an unknown one. */
@@ -96,7 +96,7 @@ export class KeyRing {
     this.#using = (this.#using % this.#kept.length) + 1;
   }
 
-  #used(): StoredKey {
+  #keyInUse(): StoredKey {
     return this.#kept.at(-Math.min(this.#using, this.#kept.length))!;
   }
 

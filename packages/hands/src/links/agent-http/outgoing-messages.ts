@@ -19,7 +19,7 @@ export class OutgoingMessages {
 
   /** Waits for messages and returns as many as fit into one request; they stay until `removeFirst`. */
   async next(maxBytes: number, signal: AbortSignal): Promise<readonly JsonObject[]> {
-    if (this.#waiting.length === 0) await this.#woken(signal);
+    if (this.#waiting.length === 0) await this.#waitForWake(signal);
     let bytes = 0;
     return this.#waiting
       .slice(0, SIGNED_HTTP_LIMITS.messages)
@@ -36,7 +36,7 @@ export class OutgoingMessages {
     this.#waiting = this.#waiting.filter(({ method }) => method !== "exec.output");
   }
 
-  async #woken(signal: AbortSignal): Promise<void> {
+  async #waitForWake(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
     this.#wake = wake;

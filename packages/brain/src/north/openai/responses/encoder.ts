@@ -64,7 +64,7 @@ export class ResponseEncoder extends SseAnswerEncoder {
   }
 
   protected finish(ending: AnswerEnding): string {
-    const words = this.say(this.deltas.ending(ending.finish === "stop" ? ending.text : undefined));
+    const words = this.say(this.deltas.endWith(ending.finish === "stop" ? ending.text : undefined));
     if (this.isEnded) return words;
     const { used } = this.deltas;
     const status = endStatus(ending, used);

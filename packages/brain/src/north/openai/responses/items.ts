@@ -1,6 +1,6 @@
 import { isObject, textIn } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { refused } from "../caller-tools.ts";
+import { refusalAt } from "../caller-tools.ts";
 import type { CallerTool } from "../caller-tools.ts";
 import type { ChatMessage } from "../schema.ts";
 import { toolName } from "../tool-names.ts";
@@ -17,7 +17,7 @@ export function inputMessages(input: Json | undefined): readonly ChatMessage[] {
     const last = messages.at(-1);
     if (message === undefined) continue;
     if (message.role !== "assistant" || last?.role !== "assistant") messages.push(message);
-    else messages[messages.length - 1] = joined(last, message);
+    else messages[messages.length - 1] = joinMessages(last, message);
   }
   return messages;
 }
@@ -29,37 +29,40 @@ function messageOf(item: JsonObject, path: string): ChatMessage | undefined {
   switch (type) {
     case "message":
       if (typeof role !== "string" || !ROLES.includes(role))
-        throw refused("The role of a message is user, assistant, system or developer.", `${path}/role`);
+        throw refusalAt("The role of a message is user, assistant, system or developer.", `${path}/role`);
       return { role: role as ChatMessage["role"], content: contentText(item["content"], `${path}/content`) };
     case "function_call": {
-      const name = toolName(wanted(item, "name", path), textIn(item, "namespace"));
-      return calling({
-        id: wanted(item, "call_id", path),
+      const name = toolName(requireField(item, "name", path), textIn(item, "namespace"));
+      return messageOfCall({
+        id: requireField(item, "call_id", path),
         function: { name, arguments: textIn(item, "arguments") ?? "" },
       });
     }
     case "custom_tool_call": {
-      const name = toolName(wanted(item, "name", path), textIn(item, "namespace"));
-      return calling({ id: wanted(item, "call_id", path), custom: { name, input: textIn(item, "input") ?? "" } });
+      const name = toolName(requireField(item, "name", path), textIn(item, "namespace"));
+      return messageOfCall({
+        id: requireField(item, "call_id", path),
+        custom: { name, input: textIn(item, "input") ?? "" },
+      });
     }
     case "function_call_output":
     case "custom_tool_call_output": {
       const content = contentText(item["output"], `${path}/output`);
-      return { role: "tool", tool_call_id: wanted(item, "call_id", path), content };
+      return { role: "tool", tool_call_id: requireField(item, "call_id", path), content };
     }
     // Thoughts of a model are its vendor's: this brain gives none out, and other models cannot read them.
     case "reasoning":
       return undefined;
     default:
-      throw refused(`Items of the type ${JSON.stringify(type)} are not understood here.`, `${path}/type`);
+      throw refusalAt(`Items of the type ${JSON.stringify(type)} are not understood here.`, `${path}/type`);
   }
 }
 
-function calling(call: NonNullable<ChatMessage["tool_calls"]>[number]): ChatMessage {
+function messageOfCall(call: NonNullable<ChatMessage["tool_calls"]>[number]): ChatMessage {
   return { role: "assistant", content: null, tool_calls: [call] };
 }
 
-function joined(one: ChatMessage, other: ChatMessage): ChatMessage {
+function joinMessages(one: ChatMessage, other: ChatMessage): ChatMessage {
   const words = [one.content, other.content].flatMap((text) => (typeof text === "string" && text !== "" ? [text] : []));
   return {
     role: "assistant",
@@ -68,9 +71,9 @@ function joined(one: ChatMessage, other: ChatMessage): ChatMessage {
   };
 }
 
-function wanted(item: JsonObject, field: string, path: string): string {
+function requireField(item: JsonObject, field: string, path: string): string {
   const value = textIn(item, field);
-  if (value === undefined || value === "") throw refused(`An item of this type needs ${field}.`, `${path}/${field}`);
+  if (value === undefined || value === "") throw refusalAt(`An item of this type needs ${field}.`, `${path}/${field}`);
   return value;
 }
 
@@ -78,13 +81,13 @@ const TEXT_PARTS: readonly unknown[] = ["input_text", "output_text", "text", "su
 
 function contentText(content: Json | undefined, path: string): string {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content)) throw refused("Content is text, or a list of parts.", path);
+  if (!Array.isArray(content)) throw refusalAt("Content is text, or a list of parts.", path);
   return (content as readonly Json[])
     .map((part) => {
       const { type, text, refusal } = isObject(part) ? part : {};
       if (TEXT_PARTS.includes(type) && typeof text === "string") return text;
       if (type === "refusal" && typeof refusal === "string") return refusal;
-      throw refused(`Only parts with text are understood here, not ${JSON.stringify(type)}.`, path);
+      throw refusalAt(`Only parts with text are understood here, not ${JSON.stringify(type)}.`, path);
     })
     .join("");
 }
@@ -115,8 +118,8 @@ function offeredBy(tool: JsonObject, path: string): readonly CallerTool[] {
   const { type, tools } = tool;
   if (type === "function" || type === "custom") return [offeredTool(tool, path)];
   if (type !== "namespace" || !Array.isArray(tools))
-    throw refused(`A tool is a function, a custom tool or a namespace of them, not ${JSON.stringify(type)}.`, path);
-  const namespace = wanted(tool, "name", path);
+    throw refusalAt(`A tool is a function, a custom tool or a namespace of them, not ${JSON.stringify(type)}.`, path);
+  const namespace = requireField(tool, "name", path);
   return (tools as readonly Json[]).map((each, index) => ({
     ...offeredTool(isObject(each) ? each : {}, `${path}/tools/${index}`),
     namespace,
@@ -126,7 +129,7 @@ function offeredBy(tool: JsonObject, path: string): readonly CallerTool[] {
 function offeredTool(tool: JsonObject, path: string): CallerTool {
   const { parameters, strict, type } = tool;
   return {
-    name: wanted(tool, "name", path),
+    name: requireField(tool, "name", path),
     description: textIn(tool, "description") ?? "",
     ...(isObject(parameters) ? { parameters } : {}),
     ...(typeof strict === "boolean" ? { strict } : {}),

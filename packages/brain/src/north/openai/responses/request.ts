@@ -2,7 +2,7 @@ import { isObject, textIn } from "@vidro/core";
 import type { Json, JsonObject, Sampling, Turn } from "@vidro/core";
 import { samplingOf } from "../../sampling.ts";
 import type { Params } from "../../sampling.ts";
-import { allowedTools, refused, toolSpecs } from "../caller-tools.ts";
+import { allowedTools, refusalAt, toolSpecs } from "../caller-tools.ts";
 import type { ToolOffer } from "../caller-tools.ts";
 import { effortOf, formatOf, refuseParameters, RESPONSE_PARAMETERS, vendorFields, verbosityOf } from "../parameters.ts";
 import { readConversation } from "../request.ts";
@@ -35,7 +35,10 @@ export function readEarlier(body: JsonObject): EarlierConversation {
   const conversation = typeof given === "string" ? given : isObject(given) ? textIn(given, "id") : undefined;
   const previous = textIn(body, "previous_response_id");
   if (conversation !== undefined && previous !== undefined)
-    throw refused("A response goes on from a conversation or from a response, not from both.", "/previous_response_id");
+    throw refusalAt(
+      "A response goes on from a conversation or from a response, not from both.",
+      "/previous_response_id",
+    );
   return { conversation, previous };
 }
 
@@ -64,13 +67,14 @@ export function readResponseRequest(body: JsonObject, before: readonly Turn[]): 
 function refuseValues(body: JsonObject): void {
   const { include, truncation, reasoning, background, store } = body;
   if (Array.isArray(include) && include.includes("message.output_text.logprobs"))
-    throw refused("Probabilities of tokens are not known here.", "/include");
+    throw refusalAt("Probabilities of tokens are not known here.", "/include");
   if (typeof truncation === "string" && truncation !== "auto")
-    throw refused("Long conversations are shortened here: truncation is auto.", "/truncation");
+    throw refusalAt("Long conversations are shortened here: truncation is auto.", "/truncation");
   const summary = isObject(reasoning) ? (reasoning["summary"] ?? reasoning["generate_summary"]) : undefined;
   if (summary !== undefined && summary !== null && summary !== "auto")
-    throw refused("Thoughts of the model are not summed up here: leave the summary out.", "/reasoning/summary");
-  if (background === true && store === false) throw refused("A response in the background has to be stored.", "/store");
+    throw refusalAt("Thoughts of the model are not summed up here: leave the summary out.", "/reasoning/summary");
+  if (background === true && store === false)
+    throw refusalAt("A response in the background has to be stored.", "/store");
 }
 
 function samplingIn(body: JsonObject): Sampling | undefined {
@@ -96,7 +100,7 @@ function offerOf(callerTools: ToolOffer["callerTools"], choice: Json | undefined
   }
   if ((type === "function" || type === "custom") && typeof name === "string" && isObject(choice))
     return { callerTools, choice: { tool: nameIn(choice) } };
-  throw refused(
+  throw refusalAt(
     "What is to be called is none, auto, required, allowed_tools, or one tool by its name.",
     "/tool_choice",
   );
