@@ -1,3 +1,4 @@
+import type { RunFacts } from "./run-facts.ts";
 import type { FaultReport, Severity } from "./fault.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { ReplyParts } from "./reply-parts.ts";
@@ -108,6 +109,10 @@ export interface RunStarted {
   readonly thread: string;
   /** What was said before in that conversation. */
   readonly history: readonly Turn[];
+  /** Where the run works, as its thread's prompts begin with it. */
+  readonly facts?: RunFacts;
+  /** What differs from that now. */
+  readonly changed?: Partial<RunFacts>;
   /** What the model must or must not call; when absent, the model chooses. */
   readonly choice?: ToolChoice;
   /** Sampling parameters of the model; its defaults when absent. */

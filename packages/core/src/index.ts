@@ -1,5 +1,6 @@
 export * from "./deferred.ts";
 export * from "./ed25519.ts";
+export type * from "./run-facts.ts";
 export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./file-identity.ts";

@@ -1,3 +1,4 @@
+import type { Surroundings } from "./run-facts.ts";
 import type { Entry, HealTried, LiveEvent, Turn, Usage } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import type { JsonObject } from "./json.ts";
@@ -241,6 +242,8 @@ export interface Hand {
   readonly tools: readonly ToolSpec[];
   /** Public key of the receipts that it signs, in hexadecimal digits; absent when it signs none. */
   readonly receiptKey?: string;
+  /** Facts about its host and workspace for the prompt of a run; never rejects. Absent when it cannot be asked. */
+  surroundings?(): Promise<Surroundings>;
   /** Freezes an action into a plan and judges it, without an effect. Resolves to a fault when there is no plan. */
   judge(action: Action): Promise<Judgement | FaultReport>;
   /**

@@ -15,6 +15,7 @@ import {
   type Judgement,
   type Order,
   type Plan,
+  type Surroundings,
   type ToolSpec,
 } from "@vidro/core";
 import {
@@ -32,6 +33,7 @@ import { holdFolder } from "./files/held-folder.ts";
 import { makeOwnFolder } from "./files/own-files.ts";
 import { resolveFolder, resolveWorkspace } from "./files/resolve-folder.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
+import { readSurroundings } from "./host/surroundings.ts";
 import { runWithDeadline } from "./exec/deadline.ts";
 import { openLedger, type LedgerEntry, type Ledger, type ActionStart } from "./ledger.ts";
 import { findOwnFolders, judgeOwnState } from "./policy/own-state.ts";
@@ -135,6 +137,10 @@ class LocalHand implements Hand {
     this.#ledger = kept.ledger;
     this.#spools = kept.spools;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  surroundings(): Promise<Surroundings> {
+    return readSurroundings(this.#context, this.#spools).catch(() => ({}));
   }
 
   async judge(action: Action): Promise<Judgement | FaultReport> {

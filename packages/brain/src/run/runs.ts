@@ -6,10 +6,11 @@ import type { QuestionAnswer } from "./person-answer.ts";
 import { followRunInBatches } from "./follow.ts";
 import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
+import { factsOfRun } from "./facts-of-run.ts";
 import { openingEntries } from "./opening-entries.ts";
 import { unpricedModel } from "./unpriced-model.ts";
 import { readState } from "./read-state.ts";
-import { threadHistory } from "./thread-history.ts";
+import { inThread } from "./thread-history.ts";
 import { Fault, RUN_LIMITS } from "@vidro/core";
 import { acceptRemark, DIRECT, FIRST_GENERATION } from "@vidro/core/run";
 import type {
@@ -141,6 +142,7 @@ export class Runs {
       },
       thread,
       history: request.history ?? [],
+      ...(await factsOfRun(model, hand, this.#deps.now())),
       ...(request.choice === undefined ? {} : { choice: request.choice }),
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
@@ -349,9 +351,9 @@ export class Runs {
   /** A start with the turns of the runs before it in its thread, unless the caller keeps the conversation. */
   async #withHistory(started: RunStarted, { thread, history, added = [] }: StartRequest): Promise<RunStarted> {
     if (thread === undefined || history !== undefined) return started;
-    const earlier = await threadHistory(this.#journal, started);
-    const known = new Set(earlier.map(({ text }) => text));
-    return { ...started, history: [...earlier, ...added.filter(({ text }) => !known.has(text))] };
+    const known = await inThread(this.#journal, started);
+    const said = new Set(known.history.map(({ text }) => text));
+    return { ...known, history: [...known.history, ...added.filter(({ text }) => !said.has(text))] };
   }
 }
 

@@ -1,6 +1,6 @@
 import { FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
 import type { Journal, RunHead, RunStarted, TerminalEvent, Turn } from "@vidro/core";
-import { extendHistory, fold, haveSamePrompt, historyRoom, turnsOfEnded } from "@vidro/core/run";
+import { changedFacts, extendHistory, fold, haveSamePrompt, historyRoom, turnsOfEnded } from "@vidro/core/run";
 import type { RunState } from "@vidro/core/run";
 
 /** An ended run of a thread. */
@@ -11,16 +11,17 @@ interface EndedRun {
 }
 
 /**
- * What a new run of a thread knows of the runs before it, from their journals: the history of the last run that ended,
- * and the turns of that run. Runs that ended beside it are added, too. A run that cannot be read is left out, so that
+ * A new run of a thread with what it knows of the runs before it, from their journals: the history of the last run that
+ * ended, and the turns of that run. Runs that ended beside it are added, too. A run that cannot be read is left out, so that
  * a damaged journal does not block its thread.
  */
-export async function threadHistory(journal: Journal, started: RunStarted): Promise<readonly Turn[]> {
-  const heads = await journal.list({ thread: started.thread, limit: RUN_LIMITS.historyRuns });
+export async function inThread(journal: Journal, fresh: RunStarted): Promise<RunStarted> {
+  const heads = await journal.list({ thread: fresh.thread, limit: RUN_LIMITS.historyRuns });
   const ended = heads.filter(({ status }) => status !== "running" && status !== "asking");
   const last = await firstReadable(journal, ended);
-  if (last === undefined) return [];
+  if (last === undefined) return fresh;
   const beside = ended.filter(({ id, updatedAt }) => id !== last.head.id && updatedAt >= last.head.startedAt);
+  const started = beginningLike(last.state.started, fresh);
   let isSame = haveSamePrompt(last.state.started, started);
   let earlier: readonly Turn[] = last.state.history;
   for (const head of beside.toReversed()) {
@@ -30,7 +31,15 @@ export async function threadHistory(journal: Journal, started: RunStarted): Prom
     isSame = false;
   }
   const room = { chars: historyRoom(started.window), keepsSignatures: isSame };
-  return extendHistory(earlier, turnsOfEnded(last.state, last.end), room);
+  return { ...started, history: extendHistory(earlier, turnsOfEnded(last.state, last.end), room) };
+}
+
+/** The run with the facts of the run before it, so that their prompts begin alike; what differs now is told with the task. */
+function beginningLike({ facts: before, hand, workspace }: RunStarted, fresh: RunStarted): RunStarted {
+  const { facts: now } = fresh;
+  if (before === undefined || now === undefined || hand !== fresh.hand || workspace !== fresh.workspace) return fresh;
+  const changed = changedFacts(before, now);
+  return { ...fresh, facts: before, ...(changed === undefined ? {} : { changed }) };
 }
 
 async function firstReadable(journal: Journal, heads: readonly RunHead[]): Promise<EndedRun | undefined> {

@@ -15,6 +15,7 @@ export function equippedHand(hand: Hand, tools: readonly BrainTool[], ownerOf: O
     id: hand.id,
     workspace: hand.workspace,
     tools: [...hand.tools, ...added.map(({ spec }) => spec)],
+    ...(hand.surroundings === undefined ? {} : { surroundings: () => hand.surroundings!() }),
     ...(hand.receiptKey === undefined ? {} : { receiptKey: hand.receiptKey }),
     async judge(action) {
       const tool = toolOf(action);

@@ -100,7 +100,7 @@ class CodeSession {
 
   async #show(task: ExecutorAbout["task"]): Promise<number> {
     const { verbose = false } = this.#flags;
-    const project = await aboutProject(this.#about.hand.workspace, this.#earlier);
+    const project = await aboutProject(this.#about.hand, this.#earlier);
     const model = modelOf(this.#flags);
     await using executor = disposable(await executorOf({ ...this.#about, task, verbose, project, model }));
     const { run_id: run } = await executor.value.joined;

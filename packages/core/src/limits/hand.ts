@@ -22,6 +22,14 @@ export const HAND_LIMITS = {
   spoolBytes: 64 * MIB,
   /** Live output of one action. */
   liveBytesPerSecond: 256 * KIB,
+  /** Size of all AGENTS.md files that a model is given; the rest is left out. */
+  guideBytes: 32 * KIB,
+  /** Folders from the workspace upwards in which an AGENTS.md is looked for. */
+  guides: 16,
+  /** Changed files of a git repository that a model is told of at the start of a task. */
+  toldChanges: 20,
+  /** How long git may take to tell the state of a repository at the start of a task. */
+  gitStatusMs: 2 * SECOND_MS,
   /** Arguments of a command. */
   args: 1024,
   /** Length of one argument. */

@@ -66,8 +66,6 @@ export const TERMINAL_LIMITS = {
 
 /** Bounds of `codegen`. */
 export const CODE_LIMITS = {
-  /** Size of a project's AGENTS.md that a model is given; the rest is left out. */
-  guideBytes: 32 * 1024,
   /** Characters of earlier tasks and answers that a model is given. */
   earlierChars: 16_384,
   /** Earlier tasks of a folder that are taken up. */

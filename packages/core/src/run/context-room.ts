@@ -25,8 +25,9 @@ export interface ContextRoom {
 
 /** The room at the start of a run. */
 export function roomAtStart(started: RunStarted): ContextRoom {
-  const { system, task, tools, history, window } = started;
-  const fixedChars = system.length + task.length + JSON.stringify(tools).length + JSON.stringify(history).length;
+  const { system, task, tools, history, window, facts = {} } = started;
+  const lists = [tools, history, facts].reduce<number>((sum, list) => sum + JSON.stringify(list).length, 0);
+  const fixedChars = system.length + task.length + lists;
   const mostChars = charsIn(window, { fixedChars, charsPerToken: MODEL_LIMITS.charsPerToken });
   return { window, mostChars, fixedChars, squeezes: 0, isDue: false, isUnsigned: false };
 }

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Turn } from "../event.ts";
 import { MODEL_LIMITS } from "../limits.ts";
-import { extendHistory, historyRoom, squeezeHistory } from "./history.ts";
+import { extendHistory, historyRoom, squeezeStart } from "./history.ts";
 import { listOf } from "./turns.ts";
+import { started } from "./walk.fixture.ts";
 
 const SIGNATURE = { anthropic: { signature: "c2lnbmVk" } };
 
@@ -68,6 +69,15 @@ test("the bound follows the model's window and has a most", () => {
 
 test("a window without room for a history makes it shorter each time", () => {
   const whole = [...ended("a", "x".repeat(2000)), ...ended("b", "y".repeat(2000))];
-  const sizes = [1, 2, 3].map((times) => listOf(squeezeHistory(whole, times)).chars);
+  const sizes = [1, 2, 3].map(
+    (times) => listOf(squeezeStart({ started: started(), history: whole }, times).history).chars,
+  );
   assert.ok(listOf(whole).chars > sizes[0]! && sizes[0]! > sizes[1]! && sizes[2] === 0);
+});
+
+test("a window without room for the project's guides gets none of them, and keeps the other facts", () => {
+  const facts = { date: "2026-11-18", guides: [{ path: "AGENTS.md", text: "Use tabs." }] };
+  const begun = { started: started({ facts }), history: [] };
+  const left = [1, 2, 3].map((times) => squeezeStart(begun, times).started.facts);
+  assert.deepEqual(left, [facts, { date: facts.date }, { date: facts.date }]);
 });

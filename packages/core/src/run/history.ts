@@ -1,4 +1,4 @@
-import type { Turn } from "../event.ts";
+import type { RunStarted, Turn } from "../event.ts";
 import { MODEL_LIMITS } from "../limits.ts";
 import { headAndTail, listOf, shortenTurn, withoutSignature } from "./turns.ts";
 
@@ -79,8 +79,19 @@ function dropOldTasks(turns: readonly Turn[], chars: number): readonly Turn[] {
   return turns.slice(first);
 }
 
+/** The beginning of the prompts of a run whose window had no room for it: less of the earlier runs, then no guides. */
+export function squeezeStart(
+  { started, history }: { readonly started: RunStarted; readonly history: readonly Turn[] },
+  squeezes: number,
+): { readonly started: RunStarted; readonly history: readonly Turn[] } {
+  const { facts, ...rest } = started;
+  if (facts?.guides === undefined || squeezes < 2) return { started, history: squeezeHistory(history, squeezes) };
+  const { guides: _, ...kept } = facts;
+  return { started: { ...rest, facts: kept }, history: squeezeHistory(history, squeezes) };
+}
+
 /** A history for a window that had no room for it: first without old output, then without calls, then none. */
-export function squeezeHistory(history: readonly Turn[], squeezes: number): readonly Turn[] {
+function squeezeHistory(history: readonly Turn[], squeezes: number): readonly Turn[] {
   if (squeezes === 1) return history.map((turn) => withoutSignature(shortenTurn(turn)));
   if (squeezes === 2) return history.filter(isWords).map((turn): Turn => ({ role: turn.role, text: turn.text }));
   return [];

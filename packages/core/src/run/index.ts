@@ -4,6 +4,7 @@ export * from "./compaction.ts";
 export * from "./decide.ts";
 export * from "./direct.ts";
 export * from "./ended-turns.ts";
+export * from "./facts-text.ts";
 export * from "./history.ts";
 export * from "./order-end.ts";
 export * from "./heal.ts";

@@ -3,6 +3,7 @@ import type { ToolChoice } from "../sampling.ts";
 import type { ModelRequest } from "../ports.ts";
 import type { RunState } from "./run.ts";
 import type { ToolSpec } from "../tool.ts";
+import { changesText, factsText } from "./facts-text.ts";
 import { turnsOf } from "./turns.ts";
 
 /*
@@ -115,9 +116,12 @@ function hasHands({ tools }: Pick<RunStarted, "tools">): boolean {
 }
 
 /** The folder of the hands; a caller that brings all the tools has its own, which only the caller knows. */
-function folderRule(started: Pick<RunStarted, "tools" | "workspace">): string {
+function folderRule(started: Pick<RunStarted, "tools" | "workspace" | "facts">): string {
   const isCallers = started.tools.length > 0 && !hasHands(started);
-  return isCallers ? "" : `\nYou work in the folder ${started.workspace}.`;
+  if (isCallers) return "";
+  const hasOwnFolders = (started.facts?.hands ?? []).some(({ workspace }) => workspace !== started.workspace);
+  if (hasOwnFolders) return "\nEach host has a folder of its own, from which relative paths start.";
+  return `\nYou work in the folder ${started.workspace}.`;
 }
 
 /** The rules for the tools of a run; the same text in each of its prompts. */
@@ -157,7 +161,9 @@ export function buildPrompt(state: RunState): ModelRequest {
 }
 
 function systemText(started: RunStarted): string {
-  return `${started.system}\n\n${houseRules(started)}${folderRule(started)}${choiceRule(started)}`;
+  const rules = `${started.system}\n\n${houseRules(started)}${folderRule(started)}${choiceRule(started)}`;
+  const facts = factsText(started.facts ?? {});
+  return facts === "" ? rules : `${rules}\n\n${facts}`;
 }
 
 function offeredTools(started: RunStarted): readonly ToolSpec[] {
@@ -171,9 +177,11 @@ export function haveSamePrompt(one: RunStarted, other: RunStarted): boolean {
   );
 }
 
-/** The task as a turn, with the digest of what was left out since. */
+/** The task as a turn, with what has changed since the thread began, and the digest of what was left out since. */
 export function taskTurn({ started, digest }: Pick<RunState, "started" | "digest">): Turn {
-  return { role: "user", text: digest === "" ? started.task : `${started.task}\n\n${digest}` };
+  const { task, changed } = started;
+  const parts = [task, ...(changed === undefined ? [] : [changesText(changed)]), ...(digest === "" ? [] : [digest])];
+  return { role: "user", text: parts.join("\n\n") };
 }
 
 /** The required call of a run in words, for models that ignore the parameter. */

@@ -24,7 +24,7 @@ import type { ContextRoom } from "./context-room.ts";
 import { TOOLS_IN_TEXT } from "./heal.ts";
 import { answersOfOtherCalls } from "./other-calls.ts";
 import { tellRemarks } from "./remark.ts";
-import { squeezeHistory } from "./history.ts";
+import { squeezeStart } from "./history.ts";
 import type { Phase } from "./phase.ts";
 import { findRunApproval, handOf, withAnswer } from "./run-approvals.ts";
 import type { RunApprovals } from "./run-approvals.ts";
@@ -274,11 +274,12 @@ function modelLearnt({ inText }: RunState, { healing, metadata }: HealTried): St
 }
 
 /** What a repair changes in the conversation before the model is asked again. */
-function repairOf({ context, turns, history }: RunState, { healing, metadata: { window } }: HealTried): StateChange {
+function repairOf(state: RunState, { healing, metadata: { window } }: HealTried): StateChange {
+  const { context, turns, history } = state;
   switch (healing) {
     case "compact_context": {
       const room = roomAfterOverflow(context, turns, typeof window === "number" ? window : undefined);
-      return { context: room, history: squeezeHistory(history, room.squeezes) };
+      return { context: room, ...squeezeStart(state, room.squeezes) };
     }
     case "drop_thinking":
       return {

@@ -1,16 +1,13 @@
-import { existsSync } from "node:fs";
 import { Fault, HAND_LIMITS, type ShellPlan } from "@vidro/core";
 import { resolveFolder } from "../files/resolve-folder.ts";
 import { pathSchema } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
 import { fingerprintLine, NO_NUL } from "../exec/fingerprints.ts";
 import { isInView } from "../exec/sandbox.ts";
+import { SHELL } from "../exec/shell-program.ts";
 import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
 import { planConfinement, runHeld } from "./run-held.ts";
 import { defineTool } from "./tool.ts";
-
-/** Models write for bash; hosts without it use the POSIX shell. */
-const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
 /** Runs a line in a shell. */
 export const shellTool = defineTool({

@@ -182,7 +182,8 @@ export class HandRegister implements HandCatalog {
   async at(ids: string, workspace?: string): Promise<Hand> {
     const hands = ids.split(",").map(async (id) => {
       const hand = await this.#require(id).open(workspace);
-      return { name: this.#known.get(id)?.hand.description.name ?? id, hand };
+      const { name = id, tags = [] } = this.#known.get(id)?.hand.description ?? {};
+      return { name, tags, hand };
     });
     const [only, ...others] = await Promise.all(hands);
     const hand =

@@ -19,8 +19,8 @@ async function two(land: Landscape): Promise<{ readonly all: Hand; readonly web:
     },
   });
   const all = routedHand([
-    { name: "web", hand: web },
-    { name: "db", hand: withBackup },
+    { name: "web", tags: [], hand: web },
+    { name: "db", tags: [], hand: withBackup },
   ]);
   return { all, web, db };
 }
@@ -82,8 +82,8 @@ test("two hands of one name are told apart by their ids", async () => {
   const { hand: one } = await land.host("one");
   const { hand: other } = await land.host("other");
   const all = routedHand([
-    { name: "web", hand: one },
-    { name: "web", hand: other },
+    { name: "web", tags: [], hand: one },
+    { name: "web", tags: [], hand: other },
   ]);
   const command = all.tools.find(({ name }) => name === "command")!;
   assert.deepEqual((propertiesOf(command)["hand"] as JsonObject)["enum"], [one.id, other.id]);

@@ -4,6 +4,7 @@ import type { Action, ActionEnd, Hand, HandEvent, JsonObject, ToolSpec } from "@
 /** A hand and its name. */
 interface NamedHand {
   readonly name: string;
+  readonly tags: readonly string[];
   readonly hand: Hand;
 }
 
@@ -39,6 +40,13 @@ export function routedHand(named: readonly NamedHand[]): Hand {
     id: hands.map(({ hand }) => hand.id).join(","),
     workspace: sameFolder(hands),
     tools: [...tools.values()].map(({ spec }) => spec),
+    async surroundings() {
+      const facts = hands.map(async ({ name, tags, hand }) => {
+        const { system } = (await hand.surroundings?.()) ?? {};
+        return { name, tags, workspace: hand.workspace, ...(system === undefined ? {} : { system }) };
+      });
+      return { hands: await Promise.all(facts) };
+    },
     async judge(action) {
       try {
         const [hand, bare] = route(action);
@@ -80,9 +88,9 @@ export function routedHand(named: readonly NamedHand[]): Hand {
  * word, since models read it.
  */
 function withDistinctNames(named: readonly NamedHand[]): readonly NamedHand[] {
-  return named.map(({ name, hand }) => {
+  return named.map(({ name, tags, hand }) => {
     const isShared = named.some((other) => other.hand !== hand && other.name === name);
-    return { name: isShared || !WORD.test(name) ? hand.id : name, hand };
+    return { name: isShared || !WORD.test(name) ? hand.id : name, tags: tags.filter((tag) => WORD.test(tag)), hand };
   });
 }
 

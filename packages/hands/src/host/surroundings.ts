@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import os from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { HAND_LIMITS } from "@vidro/core";
+import type { Guide, ProcessPlan, Surroundings } from "@vidro/core";
+import { findProgram } from "../exec/fingerprints.ts";
+import { isWithin } from "../files/is-within.ts";
+import { readSystemName } from "../exec/proc.ts";
+import { SHELL } from "../exec/shell-program.ts";
+import { runHeld } from "../tools/run-held.ts";
+import type { HandContext } from "../tools/tool.ts";
+
+/* What a model should know of the host and the workspace before its first step. A fact that cannot be read is left out. */
+
+/** Name of the files in which a project speaks to models. */
+const GUIDE = "AGENTS.md";
+
+/** Reads the facts; `spools` is a folder for the output of git. */
+export async function readSurroundings(context: HandContext, spools: string): Promise<Surroundings> {
+  const root = repositoryOf(context.workspace);
+  const [git, guides] = await Promise.all([
+    root === undefined ? undefined : gitWords(root, context, spools),
+    readGuides(root ?? context.workspace, context),
+  ]);
+  return {
+    system: `${readSystemName() ?? os.version()} (${os.type()} ${os.release()}, ${os.machine()})`,
+    shell: SHELL,
+    ...(git === undefined ? {} : { git }),
+    ...(guides.length === 0 ? {} : { guides }),
+  };
+}
+
+/** The nearest folder upwards that has a repository of git. */
+function repositoryOf(workspace: string): string | undefined {
+  for (let folder = workspace; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/** Branch and state of a repository; the branch alone where git cannot be held by the sandbox. */
+async function gitWords(root: string, context: HandContext, spools: string): Promise<string | undefined> {
+  const status = await gitStatus(context, spools).catch(() => undefined);
+  const [head = "", ...changes] = (status ?? "").split("\n").filter((line) => line !== "");
+  const branch = /^## (?:No commits yet on )?(.+?)(?:\.\.\.|$)/.exec(head)?.[1];
+  if (branch === undefined) return branchIn(root);
+  if (changes.length === 0) return `${branch}, no changes`;
+  const added = changes.filter((line) => line.startsWith("??")).length;
+  const changed = changes.length - added;
+  const counts = [
+    ...(changed === 0 ? [] : [`${changed} changed`]),
+    ...(added === 0 ? [] : [`${added} not tracked`]),
+  ].join(", ");
+  return `${branch}, ${counts}:\n${shortList(changes)}`;
+}
+
+/** The first of the changed files. */
+function shortList(changes: readonly string[]): string {
+  const shown = changes.slice(0, HAND_LIMITS.toldChanges).map((line) => `  ${line}`);
+  const left = changes.length - shown.length;
+  return [...shown, ...(left === 0 ? [] : [`  and ${left} more`])].join("\n");
+}
+
+/** What `git status` prints. It runs in the sandbox and only where policy allows it: settings of a repository name programs. */
+async function gitStatus(context: HandContext, spools: string): Promise<string | undefined> {
+  const { workspace: cwd, env } = context;
+  const argv = ["git", "status", "--porcelain", "--branch"];
+  const program = findProgram("git", cwd, env["PATH"] ?? "");
+  const timeoutMs = HAND_LIMITS.gitStatusMs;
+  const plan: ProcessPlan = { kind: "process", program, argv, cwd, env, timeoutMs, digests: {}, confined: "files" };
+  if ((await context.sandbox()) === undefined || context.judge(plan).decision !== "allow") return undefined;
+  const action = `facts_${randomUUID()}`;
+  const spool = join(spools, action);
+  const execution = { plan, context, action, run: action, spool, signal: AbortSignal.timeout(timeoutMs) };
+  try {
+    const line = [program, ...argv.slice(1)];
+    const ended = await runHeld({ line, confined: "files", cwd, timeoutMs }, { ...execution, output: () => undefined });
+    return ended.exitCode === 0 ? ended.stdout.text : undefined;
+  } finally {
+    rmSync(spool, { force: true });
+  }
+}
+
+/** The branch as the repository's own files say; undefined when they say none. */
+function branchIn(root: string): string | undefined {
+  try {
+    const place = join(root, ".git");
+    const folder = statSync(place).isDirectory()
+      ? place
+      : resolve(root, /^gitdir: (.+)$/m.exec(readFileSync(place, "utf8"))?.[1] ?? "");
+    const head = readFileSync(join(folder, "HEAD"), "utf8").trim();
+    const [, branch] = /^ref: refs\/heads\/(\S{1,200})$/.exec(head) ?? [];
+    return branch ?? (/^[0-9a-f]{40,64}$/.test(head) ? `no branch, at ${head.slice(0, 12)}` : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The guides from the root of the project to the workspace: the nearest one is last, and all are bounded together. */
+async function readGuides(root: string, context: HandContext): Promise<readonly Guide[]> {
+  const folders: string[] = [];
+  for (let folder = context.workspace; ; folder = dirname(folder)) {
+    folders.push(folder);
+    if (folder === root || folders.length === HAND_LIMITS.guides) break;
+  }
+  let left: number = HAND_LIMITS.guideBytes;
+  const guides: Guide[] = [];
+  for (const folder of folders) {
+    const place = { path: join(folder, GUIDE), root, bytes: left };
+    const text = left === 0 ? undefined : await readGuide(place, context).catch(() => undefined);
+    if (text === undefined) continue;
+    left = Math.max(0, left - Buffer.byteLength(text));
+    guides.unshift({ path: join(relative(context.workspace, folder), GUIDE), text });
+  }
+  return guides;
+}
+
+/** A file that may be a guide, the root of its project, and how much of it is read. */
+interface GuidePlace {
+  readonly path: string;
+  readonly root: string;
+  readonly bytes: number;
+}
+
+/** The beginning of a guide, where policy lets a model read such a file of the project. */
+async function readGuide({ path, root, bytes }: GuidePlace, { judge }: HandContext): Promise<string | undefined> {
+  const real = realpathSync.native(path);
+  // The whole repository is the project, also when the workspace is a folder in it.
+  const plan = { kind: "file", operation: "read", path: real, inWorkspace: true } as const;
+  if (!isWithin(root, real) || judge(plan).decision !== "allow") return undefined;
+  const file = await open(real);
+  try {
+    if (!(await file.stat()).isFile()) return undefined;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes + 1), 0, bytes + 1);
+    const text = buffer.subarray(0, Math.min(bytesRead, bytes)).toString("utf8");
+    return bytesRead > bytes ? `${text}\n[The rest is left out: read the file.]` : text;
+  } finally {
+    await file.close();
+  }
+}
