@@ -8,6 +8,7 @@ import { cursor, port } from "./numbers.ts";
 export function addDaemon(root: Command, exit: Exit): void {
   addUp(root, exit);
   addBackground(root, exit);
+  addBackup(root, exit);
   addStatus(root, exit);
 }
 
@@ -70,6 +71,22 @@ function addBackground(root: Command, exit: Exit): void {
     .option("--dry-run", "only print what would be done")
     .option("--workspace <folder>", "folder that its hand works in (default: one beside its state, or the current one)")
     .action(async (flags) => exit(await (await import("../commands/unit.ts")).installDaemonUnit(flags)));
+}
+
+function addBackup(root: Command, exit: Exit): void {
+  root
+    .command("backup")
+    .description("copy all state of this home into a new folder; the daemon may run meanwhile")
+    .argument("<folder>", "the folder to make; it holds secrets, so only you may read it")
+    .option(...JSON_FLAG)
+    .action(async (folder, flags) => exit(await (await import("../commands/backup.ts")).backUp(folder, flags)));
+  root
+    .command("restore")
+    .description("put the state of a backup in the place of this home; the next start asks about each open run")
+    .argument("<folder>", "the folder of the backup")
+    .option("--replace", "keep the state that is there now under another name, and replace it")
+    .option(...JSON_FLAG)
+    .action(async (folder, flags) => exit(await (await import("../commands/backup.ts")).restore(folder, flags)));
 }
 
 function addStatus(root: Command, exit: Exit): void {

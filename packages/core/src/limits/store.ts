@@ -34,6 +34,8 @@ export const STORE_LIMITS = {
   sealEntries: 4096,
   /** Runs, records and seals that an audit reads at once. */
   auditPage: 256,
+  /** Pages that one step of a backup copies: all, since a commit between two steps would begin it again. */
+  copyPages: 2 ** 31 - 1,
   /** Length from which a text of an entry is kept once under its hash, however many entries have it. */
   partChars: 1024,
 } as const;
@@ -100,6 +102,8 @@ export const POSTGRES_LIMITS = {
   untold: 10_000,
   /** Length of one notification; PostgreSQL takes less than 8000 bytes. */
   notifyChars: 2000,
+  /** Last characters kept of what pg_dump or pg_restore writes when it fails. */
+  saidChars: 2000,
 } as const;
 
 /** Bounds of the lock that allows one daemon per home. */
