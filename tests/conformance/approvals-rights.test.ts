@@ -4,6 +4,7 @@ import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { readFrames } from "../support/agent-server.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
+import { ForeignExecutor } from "../support/foreign-executor.ts";
 
 /* Who may approve, see and stop, with real daemons, and tokens that the command makes and revokes. */
 
@@ -67,6 +68,44 @@ test("a token that only runs tasks cannot approve what they do, one with the sco
   const root = new Client(daemon, daemon.token);
   const third = await ana.asking();
   assert.equal((await root.ask(`/v1/runs/${third}/answers`, { answer: "yes" })).status, 200, "administrators may");
+});
+
+test("an executor that follows a run of its owner on another hand approves there only with the scope approve", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0"] });
+  const [tasks, approver] = [await tokenOf(stage, "ana", "runs"), await tokenOf(stage, "ana", "runs,approve")];
+  const ana = new Client(daemon, tasks.token);
+  const run = await ana.asking();
+  const thread = (await ana.ask(`/v1/runs/${run}`)).json["thread"] as string;
+  const dialled = async (token: string, path: string, handshake: JsonObject) => {
+    const executor = await ForeignExecutor.dial({ url: daemon.url, token, path });
+    await executor.shake(handshake);
+    const { payload } = await executor.hears("tool_call_request");
+    return { executor, call: { tool_call_id: payload["tool_call_id"] ?? "" } };
+  };
+  const ways = [
+    [`/ws/tasks/${run}`, {}],
+    ["/executor", { resume: { session_id: thread, last_seq: 0 } }],
+  ] as const;
+  const yeses = [
+    {},
+    { answer: "yes for this run" },
+    { modifications: { command: "touch", args: ["effects.txt"] } },
+    { modifications: "touch effects.txt" },
+  ];
+  for (const [path, handshake] of ways) {
+    const { executor, call } = await dialled(tasks.token, path, handshake);
+    await using _ = executor;
+    for (const yes of yeses) {
+      executor.say("tool_approval", { ...call, approved: true, ...yes });
+      assert.equal((await executor.hears("error")).payload["code"], "FORBIDDEN", `${path} ${JSON.stringify(yes)}`);
+    }
+  }
+  assert.equal((await ana.ask(`/v1/runs/${run}`)).json["status"], "asking");
+  const { executor, call } = await dialled(approver.token, `/ws/tasks/${run}`, {});
+  await using _ = executor;
+  executor.say("tool_approval", { ...call, approved: true });
+  assert.equal((await executor.hears("task_completed")).payload["final_status"], "completed");
 });
 
 test("where the administrator lets them, owners approve what their own runs do", async () => {

@@ -254,13 +254,10 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
   const { host, port, tls, config } = options;
   const { brain, tokens, metrics, reloadables, log } = parts;
   const production = config.get("node_env") === "production";
+  const ownersApprove = config.get("owners_approve");
   const readTls = async ({ cert, key }: TlsFiles) => ({ cert: await readPem(cert), key: await readPem(key) });
   const server = await serveHttp({
-    surfaces: surfaces({
-      ...(await worldOf(options, parts)),
-      production,
-      ownersApprove: config.get("owners_approve"),
-    }),
+    surfaces: surfaces({ ...(await worldOf(options, parts)), production, ownersApprove }),
     tokens,
     sessions: parts.sessions,
     upgrades: executorUpgrades({
@@ -268,6 +265,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
       gateway: parts.gateways["executor-ws"],
       log,
       version: options.version,
+      ownersApprove,
     }),
     records: brain.records,
     host,

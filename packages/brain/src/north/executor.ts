@@ -4,9 +4,11 @@ import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Upgrade, UpgradedConnection } from "../http/upgrade.ts";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "../run/runs.ts";
+import { mayApprove } from "./approval-rights.ts";
+import type { ApprovalRights } from "./approval-rights.ts";
 
 /** What the surface of executors may ask for. */
-interface ExecutorSurfaceOptions {
+interface ExecutorSurfaceOptions extends ApprovalRights {
   readonly runs: Runs;
   readonly records: Records;
   readonly journal: Journal;
@@ -39,10 +41,13 @@ async function load(options: ExecutorSurfaceOptions): ReturnType<Upgrade["opener
   ]);
   const sessions = new ExecutorSessions({ runs, gateway, records, journal, now });
   sessions.forgetAbsent().catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
-  return ({ socket, ended, caller: { owner, tokenId }, params: { task_id: task } }) =>
-    gateway.accept({
+  return ({ socket, ended, caller, params: { task_id: task } }) => {
+    const { owner, tokenId } = caller;
+    const dialled = { owner, tokenId, task, mayApprove: mayApprove(caller, options) };
+    return gateway.accept({
       socket,
       ended,
-      listen: (peer) => new ExecutorConnection({ runs, sessions, version }, { owner, tokenId, task }, peer),
+      listen: (peer) => new ExecutorConnection({ runs, sessions, version }, dialled, peer),
     });
+  };
 }

@@ -28,11 +28,15 @@ interface ExecutorConnectionDependencies {
 interface ExecutorCaller extends Pick<Caller, "owner" | "tokenId"> {
   /** The executor's own name of its task, when the path of the connection has it. */
   readonly task: string | undefined;
+  /** Whether its token may approve effects on any host. */
+  readonly mayApprove: boolean;
 }
 
 /** The run of the executor, and what sends it. */
 interface FollowedRun {
   readonly run: RunHead;
+  /** Whether the run works on this executor and on no other hand. */
+  readonly isHere: boolean;
   readonly follower: ExecutorFollower;
 }
 
@@ -68,14 +72,15 @@ export class ExecutorConnection implements ExecutorListener {
     });
     if (run !== undefined) {
       await runs.resume(run.id);
-      this.#follow(run, { task: task ?? run.id, after: handshake.resume?.last_seq ?? 0 });
+      const isHere = (await sessions.handOf(run.id)) === attached.hand;
+      this.#follow({ run, isHere }, { task: task ?? run.id, after: handshake.resume?.last_seq ?? 0 });
     }
     attached.open();
   }
 
   /** Answers the open question of the run; the first answer counts, whatever wire it came on. */
   async answer(type: ExecutorAnswer, payload: JsonObject): Promise<void> {
-    const { run, follower } = this.#followed ?? {};
+    const { run, follower, isHere = false } = this.#followed ?? {};
     if (type === "user_message") return this.#say(run, payload);
     const open = follower?.openQuestion;
     const isMeant =
@@ -86,8 +91,10 @@ export class ExecutorConnection implements ExecutorListener {
       throw new Fault("CONFLICT", "No open question takes this answer; it may have been answered already.");
     const given =
       type === "tool_approval" ? approvalAnswer(payload, open.options) : { text: textOrEmpty(payload, "response") };
-    // The person at an executor decides about the executor's own host, which takes no right to approve for other hosts.
-    await this.#deps.runs.answer(run.id, { ...given, by: this.#caller.owner, question: open.id });
+    // The person at an executor decides about the executor's own host. A connection may also follow a run of its owner
+    // that works elsewhere: approving there takes the right to approve, as on every other wire.
+    const mayApprove = isHere || this.#caller.mayApprove;
+    await this.#deps.runs.answer(run.id, { ...given, by: this.#caller.owner, question: open.id, mayApprove });
   }
 
   async #say(run: RunHead | undefined, payload: JsonObject): Promise<void> {
@@ -147,7 +154,10 @@ export class ExecutorConnection implements ExecutorListener {
     };
   }
 
-  #follow(run: RunHead, { task, after }: { readonly task: string; readonly after: number }): void {
+  #follow(
+    { run, isHere }: Omit<FollowedRun, "follower">,
+    { task, after }: { readonly task: string; readonly after: number },
+  ): void {
     const { runs } = this.#deps;
     const follower = new ExecutorFollower({
       runs,
@@ -157,7 +167,7 @@ export class ExecutorConnection implements ExecutorListener {
       after,
       signal: this.#gone.signal,
     });
-    this.#followed = { run, follower };
+    this.#followed = { run, isHere, follower };
     follower.follow().catch((thrown: unknown) => this.#peer.hangUp(asFault(thrown)));
   }
 }

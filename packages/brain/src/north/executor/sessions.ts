@@ -61,6 +61,12 @@ export class ExecutorSessions {
     return openAction(this.#deps.journal, run);
   }
 
+  /** The hand or hands that a run works on. */
+  async handOf(run: string): Promise<string | undefined> {
+    const [first] = await this.#deps.journal.read(run, 0, 1);
+    return first?.event.type === "run.started" ? first.event.hand : undefined;
+  }
+
   /** Keeps a handshake for an hour [004-05]. */
   async keepHandshake(session: string, owner: string, handshake: Handshake): Promise<void> {
     const { records } = this.#deps;
