@@ -20,7 +20,9 @@ let shown: ConsolePage;
 let link: string;
 
 before(async () => {
-  stage = await Stage.set({ VIDRO_SOUTHBOUND_PORT: "0" });
+  stage = await Stage.set();
+  mkdirSync(stage.home, { mode: 0o700 });
+  writeFileSync(join(stage.home, "config.json"), JSON.stringify({ southbound_port: 0 }));
   [daemon, browser] = await Promise.all([up(stage), openBrowser()]);
   ({ shown, link } = await ConsolePage.signIn(browser, stage, daemon));
 });
@@ -176,6 +178,27 @@ test("a question is refused with a reason, which the run is told", async () => {
   assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), "one\ntwo\n");
 });
 
+test("a plan is changed before its yes, a yes counts for the whole run, and a remark is told to the run", async () => {
+  const { page } = shown;
+  const run = await start(
+    page,
+    'run "echo four >> effects.txt" and "echo five >> effects.txt" and "echo five >> effects.txt"',
+  );
+  await page.getByLabel("Say something while it works").fill("five is enough");
+  await page.getByRole("button", { name: "Say", exact: true }).click();
+  await page.locator(".said.me").getByText("five is enough").waitFor();
+  await page.getByRole("button", { name: "Change it…" }).click();
+  await page.getByLabel("command").fill("echo 4 >> effects.txt");
+  await shown.assertAccessible();
+  await page.getByRole("button", { name: "Yes, with this change" }).click();
+  await page.getByText("yes, changed").waitFor();
+  await page.getByRole("button", { name: "Yes, for this run" }).click();
+  await page.locator(".chips .state.ok").getByText("done").waitFor();
+  assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), "one\ntwo\n4\nfive\nfive\n");
+  const said = (await readJournal(daemon, run)).filter((line) => /remark.made|question.answered/.test(line));
+  assert.equal(said.length, 3, "one remark, and one answer for each of the two different plans");
+});
+
 test("a host joins by the line that the wizard shows, and the page says so", async () => {
   const { page } = shown;
   await shown.open("/hands");
@@ -201,7 +224,7 @@ test("a host joins by the line that the wizard shows, and the page says so", asy
 });
 
 test("every page is accessible, has a title, and no page had an error or a request to another origin", async () => {
-  for (const path of ["/", "/runs", "/waiting", "/hands", "/settings", "/chat"]) {
+  for (const path of ["/", "/runs", "/waiting", "/hands", "/settings", "/chat", "/agents"]) {
     await shown.open(path);
     await shown.assertAccessible();
     assert.match(await shown.page.title(), / · Vidro$/);
@@ -213,10 +236,17 @@ test("what models, files and people wrote is text on every page: no markup, no h
   const { page } = shown;
   const hostile = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u001b[31mred\u202eturned\u200bhidden`;
   writeFileSync(join(stage.workspace, "hostile.txt"), `${hostile}\n${"x".repeat(1_000_000)}\n`);
+  await shown.post("/v1/agents", {
+    name: `h ${hostile.slice(0, 60)}`,
+    description: hostile,
+    prompt: `${hostile}\n${hostile}`,
+  });
   const run = await start(page, `run "cat hostile.txt" and "echo ${hostile.replaceAll('"', "'")}"`);
   await page.locator("main h1").getByText("onerror").waitFor();
   await shown.open(`/runs/${run}`);
   await page.locator(".card").first().waitFor();
+  await shown.post(`/v1/runs/${run}/messages`, { text: hostile });
+  await page.locator(".said.me").nth(1).getByText("onerror").waitFor();
   for (const path of [
     `/runs/${run}`,
     `/runs/${run}?view=timeline`,
@@ -225,10 +255,12 @@ test("what models, files and people wrote is text on every page: no markup, no h
     "/waiting",
     "/",
     "/chat",
+    "/agents",
   ]) {
     await shown.open(path);
     await page
       .getByText(/onerror|cat hostile/)
+      .filter({ visible: true })
       .first()
       .waitFor();
     const text = (await page.locator("body").textContent()) ?? "";

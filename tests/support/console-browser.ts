@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { buildConsole } from "../../scripts/console.js";
+import type { JsonObject } from "@vidro/core";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
 
@@ -70,6 +71,12 @@ export class ConsolePage {
   async open(path: string): Promise<void> {
     await this.page.goto(this.url + path);
     await this.page.locator("main h1").first().waitFor({ state: "attached" });
+  }
+
+  /** Sends a request of the API with the page's session. */
+  async post(path: string, data: JsonObject): Promise<void> {
+    const answer = await this.page.request.post(this.url + path, { data, headers: { origin: this.url } });
+    assert.ok(answer.ok(), await answer.text());
   }
 
   /** Asserts that axe finds nothing serious on the page, in both themes; themes differ only in their colours. */

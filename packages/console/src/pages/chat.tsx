@@ -32,7 +32,6 @@ export function ChatPage({ thread }: { readonly thread: string | undefined }): R
           </Link>
         )}
       </div>
-      {thread === undefined && <Conversations />}
       {runs.map((run) => (
         <ChatRun key={run.id} id={run.id} />
       ))}
@@ -47,6 +46,7 @@ export function ChatPage({ thread }: { readonly thread: string | undefined }): R
           )
         }
       />
+      {thread === undefined && <Conversations />}
     </>
   );
 }
@@ -150,14 +150,17 @@ function Conversations(): ReactNode {
   const { value: runs } = usePolled("chats", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
   const threads = new Map<string, RunHead>();
   for (const run of runs ?? []) threads.set(run.thread, run);
-  if (runs?.length === 0) return <p className="empty">No conversation yet: say below what should be done.</p>;
+  if (runs?.length === 0) return <p className="empty">No conversation yet: say above what should be done.</p>;
   return (
-    <section className="card list" aria-label="Conversations">
-      {[...threads].slice(0, 8).map(([thread, run]) => (
-        <Link key={thread} to={`/chat/${thread}`} className="item chat-item">
-          <Line text={run.task} chars={160} />
-        </Link>
-      ))}
-    </section>
+    <>
+      <h2 className="label">Go on with</h2>
+      <section className="card list" aria-label="Conversations">
+        {[...threads].slice(0, 8).map(([thread, run]) => (
+          <Link key={thread} to={`/chat/${thread}`} className="item chat-item">
+            <Line text={run.task} chars={160} />
+          </Link>
+        ))}
+      </section>
+    </>
   );
 }

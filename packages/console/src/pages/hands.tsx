@@ -59,7 +59,9 @@ function HandTile(props: {
       <div className="name">
         <Line text={hand.name} chars={60} /> <State hand={hand} />
       </div>
-      <Sparkline values={samples.map((sample) => numberIn(sample, "cpu"))} label="CPU in the last five minutes" />
+      {samples.length > 0 && (
+        <Sparkline values={samples.map((sample) => numberIn(sample, "cpu"))} label="CPU in the last five minutes" />
+      )}
       <Load samples={samples} />
       <div className="k">
         <span>
@@ -95,7 +97,7 @@ function State({ hand: { barred, state } }: { readonly hand: HandRecord }): Reac
 
 function Load({ samples }: { readonly samples: readonly HandSample[] }): ReactNode {
   const last = samples.at(-1);
-  if (last === undefined) return <div className="k">No telemetry yet</div>;
+  if (last === undefined) return null;
   return (
     <div className="k">
       <span>CPU {Math.round(numberIn(last, "cpu") * 100)} %</span>

@@ -1,4 +1,4 @@
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import { countWords, spanWords } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
@@ -7,6 +7,7 @@ import type { RunView } from "../brain/run-journal.ts";
 import type { Item } from "../run/conversation.ts";
 import { ConversationItem } from "../parts/conversation-item.tsx";
 import { JournalView } from "../parts/journal-view.tsx";
+import { SayForm } from "../parts/say-form.tsx";
 import { Link } from "../parts/route.tsx";
 import { Block, Line } from "../parts/text.tsx";
 import { TimelineView } from "../parts/timeline-view.tsx";
@@ -37,7 +38,7 @@ export function RunPage({ id, address }: { readonly id: string; readonly address
         ))}
       </nav>
       {run.fault !== undefined && <p className="fault">{run.fault}</p>}
-      {view === "conversation" && <ConversationView run={run} />}
+      {view === "conversation" && <LiveConversation run={run} />}
       {view === "timeline" && <TimelineView run={id} timeline={run.timeline} />}
       {view === "journal" && <JournalView run={id} entries={run.entries} target={seq} />}
     </>
@@ -75,13 +76,17 @@ function RunHeader({ run }: { readonly run: RunView }): ReactNode {
           <span className={`state ${tone}`} role="status">
             {word}
           </span>
+          {status === "asking" && <Link to={`/runs/${run.id}#question`}>Go to the question</Link>}
           <span>
             {started.agent} with {started.model}
           </span>
           <span>on {started.hand}</span>
           <span>{countWords(used.steps, "step")}</span>
           <span>{countWords(used.actions, "action")}</span>
-          <span>{countWords(used.tokens, "token")}</span>
+          <span>
+            {countWords(used.tokens, "token")}
+            {used.costUsd > 0 && ` · $${used.costUsd.toFixed(used.costUsd < 0.1 ? 4 : 2)}`}
+          </span>
           <span>{spanWords(timeline.to - timeline.from)}</span>
         </div>
         {fault !== "" && <p className="fault">{fault}</p>}
@@ -92,6 +97,30 @@ function RunHeader({ run }: { readonly run: RunView }): ReactNode {
         </button>
       )}
     </div>
+  );
+}
+
+const NEAR_END_PX = 160;
+
+/** The conversation of one run with the line to say something; who reads at its end stays there while it grows. */
+function LiveConversation({ run }: { readonly run: RunView }): ReactNode {
+  const isAtEnd = useRef(location.hash === "#question");
+  const status = statusOf(run);
+  useEffect(() => {
+    const look = (): void => {
+      isAtEnd.current = scrollY + innerHeight > document.documentElement.scrollHeight - NEAR_END_PX;
+    };
+    addEventListener("scroll", look, { passive: true });
+    return () => removeEventListener("scroll", look);
+  }, []);
+  useEffect(() => {
+    if (isAtEnd.current) scrollTo(0, document.documentElement.scrollHeight);
+  });
+  return (
+    <>
+      <ConversationView run={run} />
+      {(status === "running" || status === "asking") && <SayForm run={run.id} />}
+    </>
   );
 }
 

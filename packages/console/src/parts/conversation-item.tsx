@@ -21,6 +21,8 @@ export const ConversationItem = memo(function ConversationItem(props: {
       return <Said className="said" who={agent} text={item.text} />;
     case "note":
       return <Said className="said note" who={`${agent} notes`} text={item.text} />;
+    case "remark":
+      return <Said className="said me" who={item.by} text={item.text} />;
     case "plan":
       return item.steps.length === 0 ? null : <PlanList plan={item} />;
     case "healing":

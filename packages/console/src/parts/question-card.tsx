@@ -1,9 +1,8 @@
-import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import type { Approval, QuestionAsked } from "@vidro/core";
 import { approvalAsked, approvalRows } from "@vidro/core/text";
-import { faultWords, vidro } from "../brain/connection.ts";
 import type { QuestionItem } from "../run/conversation.ts";
+import { Answers } from "./answers.tsx";
 import { Diff, diffOf } from "./diff.tsx";
 import { Block, visible } from "./text.tsx";
 import { roundSpan } from "./words.ts";
@@ -24,7 +23,7 @@ export function QuestionCard({ run, item }: { readonly run: string; readonly ite
       ) : (
         <Block text={question.text} lines={40} />
       )}
-      <Answers run={run} question={question} isApproval={isApproval} />
+      <Answers run={run} item={item} />
     </section>
   );
 }
@@ -66,110 +65,6 @@ function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about
       </dl>
     </>
   );
-}
-
-/** Yes once, no, or no with a reason; a question with other options has those, and free text where any is valid. */
-function Answers(props: {
-  readonly run: string;
-  readonly question: QuestionAsked;
-  readonly isApproval: boolean;
-}): ReactNode {
-  const { run, question, isApproval } = props;
-  const [words, setWords] = useState("");
-  const [isTelling, setTelling] = useState(!isApproval && question.options.length === 0);
-  const [fault, setFault] = useState("");
-  const [isSent, setSent] = useState(false);
-  const send = (text: string): void => {
-    setSent(true);
-    setFault("");
-    vidro
-      .attach(run)
-      .answer({ text, question: question.id })
-      .catch((thrown: unknown) => {
-        setSent(false);
-        setFault(faultWords(thrown));
-      });
-  };
-  useAnswerKeys(isApproval && !isSent, send);
-  const turn = isApproval ? (): void => setTelling(!isTelling) : undefined;
-  return (
-    <form
-      className="answers"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (words.trim() !== "") send(isApproval ? `no: ${words.trim()}` : words.trim());
-      }}
-    >
-      {isTelling && (
-        <label className="because">
-          <span>{isApproval ? "No, because" : "Your answer"}</span>
-          <input value={words} onChange={({ target }) => setWords(target.value)} autoFocus />
-        </label>
-      )}
-      <div className="buttons">
-        {isTelling ? (
-          <button type="submit" className={isApproval ? "no" : "do"} disabled={isSent || words.trim() === ""}>
-            {isApproval ? "No" : "Answer"}
-          </button>
-        ) : (
-          <Options options={isApproval ? ["yes", "no"] : question.options} {...{ isApproval, isSent, send }} />
-        )}
-        {turn !== undefined && (
-          <button type="button" disabled={isSent} onClick={turn}>
-            {isTelling ? "Back" : "No, because…"}
-          </button>
-        )}
-      </div>
-      <p role="status" className={fault === "" ? "quiet small" : "fault"}>
-        {fault === "" && isSent ? "Sent; the run goes on." : fault}
-      </p>
-    </form>
-  );
-}
-
-function Options(props: {
-  readonly options: readonly string[];
-  readonly isApproval: boolean;
-  readonly isSent: boolean;
-  readonly send: (text: string) => void;
-}): ReactNode {
-  const { options, isApproval, isSent, send } = props;
-  return options.map((option, index) => (
-    <button
-      key={option}
-      type="button"
-      disabled={isSent}
-      className={index === 0 ? "do" : option === "no" ? "no" : ""}
-      onClick={() => send(option)}
-    >
-      {labelOf(option, isApproval)}
-    </button>
-  ));
-}
-
-function labelOf(option: string, isApproval: boolean): ReactNode {
-  if (!isApproval) return <bdi>{visible(option)}</bdi>;
-  const isYes = option === "yes";
-  return (
-    <>
-      {isYes ? "Yes, once" : "No"} <kbd>{isYes ? "y" : "n"}</kbd>
-    </>
-  );
-}
-
-/** `y` and `n` answer the question on the page, unless a person is typing. */
-function useAnswerKeys(isOn: boolean, send: (text: string) => void): void {
-  useEffect(() => {
-    if (!isOn) return undefined;
-    const pressed = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-      if (event.key === "y") send("yes");
-      if (event.key === "n") send("no");
-    };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
-  });
 }
 
 function Answered({ item }: { readonly item: QuestionItem }): ReactNode {

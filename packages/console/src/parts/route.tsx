@@ -9,7 +9,7 @@ addEventListener("popstate", () => listeners.forEach((listener) => listener()));
 /** Goes to another page of the console. */
 export function go(path: string): void {
   history.pushState(null, "", path);
-  scrollTo(0, 0);
+  scrollTo(0, path.endsWith("#question") ? document.documentElement.scrollHeight : 0);
   for (const listener of listeners) listener();
 }
 

@@ -42,6 +42,7 @@ export type Item =
   | { readonly kind: "task"; readonly seq: number; readonly text: string }
   | { readonly kind: "said"; readonly seq: number; readonly text: string }
   | { readonly kind: "note"; readonly seq: number; readonly text: string }
+  | { readonly kind: "remark"; readonly seq: number; readonly text: string; readonly by: string }
   | PlanItem
   | { readonly kind: "healing"; readonly seq: number; readonly text: string; readonly delayMs: number }
   | { readonly kind: "result"; readonly seq: number; readonly result: Json; readonly isUnmet: boolean }
@@ -80,12 +81,16 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
     }
     case "note.observed":
       return push(before, { kind: "note", seq, text: event.note });
+    case "remark.made":
+      return push(before, { kind: "remark", seq, text: event.text, by: event.by });
+    case "context.compacted":
+      return push(before, { kind: "healing", seq, text: "The earlier conversation was summed up.", delayMs: 0 });
     case "plan.made":
       return changePlan(before, () => ({ ...NO_PLAN, steps: event.steps }));
     case "policy.judged":
       return changeAction(before, event.action, { plan: event.plan, verdict: event.verdict });
     case "action.started":
-      return changeAction(before, event.action.id, { hand: event.hand, startedAt: at });
+      return changeAction(before, event.action.id, { action: event.action, hand: event.hand, startedAt: at });
     case "action.finished":
       return tick(changeAction(before, event.action, { endedAt: at, outcome: event.outcome }), isGood(event.outcome));
     case "action.failed":

@@ -1,0 +1,156 @@
+import { useEffect, useState } from "react";
+import type { ReactNode } from "react";
+import type { JsonObject } from "@vidro/core";
+import { CHANGED_YES, RUN_WIDE_YES } from "@vidro/core/text";
+import { faultWords, vidro } from "../brain/connection.ts";
+import type { QuestionItem } from "../run/conversation.ts";
+import { ChangeForm, isChangeable } from "./change-form.tsx";
+import { visible } from "./text.tsx";
+
+/** What a person is typing: nothing, the answer or the reason of a no, or what is to run instead. */
+type Typing = "nothing" | "words" | "change";
+
+/** The ways to answer a question: its options, a no with a reason, a change; free text where any text is valid. */
+export function Answers({ run, item }: { readonly run: string; readonly item: QuestionItem }): ReactNode {
+  const { question, action } = item;
+  const isApproval = question.about.kind === "approval";
+  const first = !isApproval && question.options.length === 0 ? "words" : "nothing";
+  const [typing, setTyping] = useState<Typing>(first);
+  const { isSent, fault, send } = useAnswer(run, question.id);
+  useAnswerKeys(isApproval && !isSent, send);
+  const back = first === "nothing" ? (): void => setTyping("nothing") : undefined;
+  const options = question.options
+    .filter((option) => option !== CHANGED_YES || isChangeable(action))
+    .toSorted((one, other) => Number(isApproval && one === "no") - Number(isApproval && other === "no"));
+  return (
+    <div className="answers">
+      {typing === "words" && <WordsForm {...{ isApproval, isSent, send, back }} />}
+      {typing === "change" && action !== undefined && (
+        <ChangeForm action={action} isSent={isSent} send={(input) => send(CHANGED_YES, input)} back={back} />
+      )}
+      {typing === "nothing" && (
+        <div className="buttons">
+          {options.map((option, index) => (
+            <OptionButton
+              key={option}
+              option={option}
+              isFirst={index === 0}
+              isApproval={isApproval}
+              isSent={isSent}
+              choose={() => (isApproval && option === CHANGED_YES ? setTyping("change") : send(option))}
+            />
+          ))}
+          {isApproval && (
+            <button type="button" disabled={isSent} onClick={() => setTyping("words")}>
+              No, because…
+            </button>
+          )}
+        </div>
+      )}
+      <p role="status" className={fault === "" ? "quiet small" : "fault"}>
+        {fault === "" && isSent ? "Sent; the run goes on." : fault}
+      </p>
+    </div>
+  );
+}
+
+/** Sends one answer to a question; a refused one can be sent again. */
+function useAnswer(
+  run: string,
+  question: string,
+): { readonly isSent: boolean; readonly fault: string; readonly send: (text: string, input?: JsonObject) => void } {
+  const [isSent, setSent] = useState(false);
+  const [fault, setFault] = useState("");
+  const send = (text: string, input?: JsonObject): void => {
+    setSent(true);
+    setFault("");
+    vidro
+      .attach(run)
+      .answer({ text, question, ...(input === undefined ? {} : { input }) })
+      .catch((thrown: unknown) => {
+        setSent(false);
+        setFault(faultWords(thrown));
+      });
+  };
+  return { isSent, fault, send };
+}
+
+function WordsForm(props: {
+  readonly isApproval: boolean;
+  readonly isSent: boolean;
+  readonly send: (text: string) => void;
+  readonly back: (() => void) | undefined;
+}): ReactNode {
+  const { isApproval, isSent, send, back } = props;
+  const [words, setWords] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (words.trim() !== "") send(isApproval ? `no: ${words.trim()}` : words.trim());
+      }}
+    >
+      <label className="because">
+        <span>{isApproval ? "No, because" : "Your answer"}</span>
+        <input value={words} onChange={({ target }) => setWords(target.value)} autoFocus />
+      </label>
+      <div className="buttons">
+        <button type="submit" className={isApproval ? "no" : "do"} disabled={isSent || words.trim() === ""}>
+          {isApproval ? "No" : "Answer"}
+        </button>
+        {back !== undefined && (
+          <button type="button" disabled={isSent} onClick={back}>
+            Back
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function OptionButton(props: {
+  readonly option: string;
+  readonly isFirst: boolean;
+  readonly isApproval: boolean;
+  readonly isSent: boolean;
+  readonly choose: () => void;
+}): ReactNode {
+  const { option, isFirst, isApproval, isSent, choose } = props;
+  const tone = isFirst ? "do" : option === "no" ? "no" : option === RUN_WIDE_YES ? "wide" : "";
+  return (
+    <button type="button" disabled={isSent} className={tone} onClick={choose}>
+      {isApproval ? labelOf(option) : <bdi>{visible(option)}</bdi>}
+    </button>
+  );
+}
+
+function labelOf(option: string): ReactNode {
+  const key = option === "yes" ? "y" : option === "no" ? "n" : undefined;
+  return (
+    <>
+      {LABELS[option] ?? <bdi>{visible(option)}</bdi>} {key !== undefined && <kbd>{key}</kbd>}
+    </>
+  );
+}
+
+const LABELS: { readonly [option: string]: string } = {
+  yes: "Yes, once",
+  no: "No",
+  [RUN_WIDE_YES]: "Yes, for this run",
+  [CHANGED_YES]: "Change it…",
+};
+
+/** `y` and `n` answer the question on the page, unless a person is typing. */
+function useAnswerKeys(isOn: boolean, send: (text: string) => void): void {
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const pressed = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      if (event.key === "y") send("yes");
+      if (event.key === "n") send("no");
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  });
+}
