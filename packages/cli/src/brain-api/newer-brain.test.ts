@@ -70,7 +70,7 @@ test("the status of a run and the state of a hand that only a newer brain knows 
   assert.match(runs.stdout, /aaaa1234 +dreaming .* look around/);
   const hands = await stage.run("hands", "list");
   assert.equal(hands.code, 0, hands.stderr);
-  assert.match(hands.stdout, /^web-1 +asleep +pigeon/);
+  assert.match(hands.stdout, /^web-1 +asleep +pigeon/m);
 });
 
 test("events and faults that only a newer brain knows are shown by their names", async () => {

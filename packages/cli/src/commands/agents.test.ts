@@ -78,7 +78,10 @@ test("an agent that was made alone is known to the daemon, and the other way rou
     assert.match((await stage.run("agents", "show", "Ada")).stdout, /^Ada\n {2}uuid: .*\n[^]*\n\nCount\.\n$/);
     assert.equal((await stage.run("agents", "create", "--name", "Bob", "--prompt", "Add.")).code, 0);
   }
-  assert.match((await stage.run("agents", "list")).stdout, /^bunny {17}A careful operator.*\nAda\nBob\nscout .*\n$/);
+  assert.match(
+    (await stage.run("agents", "list")).stdout,
+    /^AGENT {17}WHAT FOR\nbunny {17}A careful operator.*\nAda\nBob\nscout .*\n$/,
+  );
 });
 
 test("a brain that is named and silent is no reason to look elsewhere", async () => {

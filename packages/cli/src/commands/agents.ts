@@ -26,6 +26,7 @@ interface CreateFlags extends Flags {
 /** Lists agents, bunny first, then by name. */
 export async function listAgents(flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ agents }) => {
+    if (flags.json !== true) print(paint("dim", `${"AGENT".padEnd(NAME_CHARS)}  WHAT FOR`));
     for (const agent of await agents.list()) {
       if (flags.json === true) writeJson(lineOf(agent));
       else print(row(agent));

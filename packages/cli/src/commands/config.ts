@@ -17,6 +17,7 @@ interface ConfigFlags {
 export async function listSettings(flags: ConfigFlags): Promise<number> {
   const config = commandConfig();
   const width = Math.max(...SETTING_KEYS.map((key) => key.length));
+  if (flags.json !== true) print(paint("dim", `${"SETTING".padEnd(width)}  VALUE, AND WHERE IT COMES FROM`));
   for (const key of SETTING_KEYS) {
     if (flags.json === true) writeJson(lineOf(config, key));
     else print(`${key.padEnd(width)}  ${valueWords(config, key)}  ${paint("dim", originWords(config, key))}`.trimEnd());

@@ -7,7 +7,7 @@ test("hands are listed and shown, for people and for programs", async (t) => {
   const brain = await startFleet(t);
   await using stage = await Stage.set({ VIDRO_URL: brain.url, VIDRO_TOKEN: await brain.token("ana", "*") });
   const alone = await stage.run("hands", "list");
-  assert.match(alone.stdout, /^local {17}ok /);
+  assert.match(alone.stdout, /^HAND {18}STATE {8}LINK {9}TAGS {28}ID\nlocal {17}ok /);
   assert.match(alone.stderr, /Invite one: vidro hands invite/);
 
   const { description } = await brain.host("web1", { tags: ["web", "eu"] });

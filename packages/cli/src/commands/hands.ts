@@ -14,12 +14,21 @@ const GATEWAY_CHARS = 11;
 const TAGS_CHARS = 30;
 const COLOURS = { ok: "green", degraded: "yellow", down: "red", quarantined: "yellow", revoked: "dim" } as const;
 
+const HEADING = [
+  "HAND".padEnd(NAME_CHARS),
+  "STATE".padEnd(STATE_CHARS),
+  "LINK".padEnd(GATEWAY_CHARS),
+  "TAGS".padEnd(TAGS_CHARS),
+  "ID",
+].join("  ");
+
 type Flags = BrainFlags & { readonly json?: boolean };
 
 /** Lists hands, this machine's first, then by name. */
 export async function listHands(flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ hands }) => {
     const all = await hands.list();
+    if (flags.json !== true) print(paint("dim", HEADING));
     for (const hand of all) {
       if (flags.json === true) writeJson(handLine(hand));
       else print(row(hand));

@@ -81,7 +81,7 @@ test("002-21: tokens are listed, and no secret is in the list or in the store", 
   const table = (await stage.run("tokens", "list")).stdout;
   assert.match(
     table,
-    /^[0-9a-f]{32} {2}local {17}good until 2999-01-01T00:00:00\.000Z {2}runs,getosinfo,ps,watch,getwatches\n$/,
+    /^TOKEN {29}OWNER {17}STATE, .*\n[0-9a-f]{32} {2}local {17}good until 2999-01-01T00:00:00\.000Z {2}runs,getosinfo,ps,watch,getwatches\n$/,
   );
   const secret = String(made?.["token"]).split(".")[1] ?? "";
   const kept = await readFile(join(stage.home, "journal.db"));
@@ -107,7 +107,7 @@ test("tokens revoke ends the live sessions of another process, by id or by the w
     await ended;
     await assert.rejects(tokens.verify(String(token)), { code: "INVALID_TOKEN" });
   }
-  assert.match((await stage.run("tokens", "list")).stdout, /^(?:[0-9a-f]{32} .* revoked .*\n){2}$/);
+  assert.match((await stage.run("tokens", "list")).stdout, /^TOKEN .*\n(?:[0-9a-f]{32} .* revoked .*\n){2}$/);
 });
 
 test("a slip of the pen makes no token", async () => {

@@ -8,6 +8,7 @@ import { paint } from "../view/symbols.ts";
 import { waitForReader, print, say, writeJson } from "../program/output.ts";
 import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
+const ID_CHARS = 32;
 const OWNER_CHARS = 20;
 const SCOPES_CHARS = 60;
 
@@ -43,7 +44,9 @@ export async function createToken(flags: {
 export async function listTokens(flags: { readonly json?: boolean }): Promise<number> {
   return withTokens(async (tokens) => {
     let last: TokenRow | undefined;
+    const heading = `${"TOKEN".padEnd(ID_CHARS)}  ${"OWNER".padEnd(OWNER_CHARS)}  STATE, WHAT IT MAY DO`;
     for (let page = await tokens.list(); page.length > 0; page = await tokens.list({ after: last!.tokenId })) {
+      if (last === undefined && flags.json !== true) print(paint("dim", heading));
       for (const row of page) {
         if (flags.json === true) writeJson(lineOf(row));
         else print(wordsOf(row));
