@@ -147,7 +147,9 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const place = { url, tokenFile: tokenFile(home) };
   if (!hidden) {
     const { workspace, command = { args: [] } } = options;
-    await writeDaemonFile(home, { ...place, ...command, workspace, startedAt: Date.now() });
+    const model = options.config.get("model");
+    const settings = model === undefined ? {} : { model };
+    await writeDaemonFile(home, { ...place, ...command, ...settings, workspace, startedAt: Date.now() });
     parts.survey.start();
   }
   log("daemon.started", { url, pid: process.pid });

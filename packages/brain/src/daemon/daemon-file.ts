@@ -18,6 +18,8 @@ export interface DaemonFile {
   readonly args: readonly string[];
   /** The file that it logs to; without one it logs to its terminal or its service. */
   readonly log?: string;
+  /** What its setting `model` was when it started. */
+  readonly model?: string;
 }
 
 /** Path of the file with a daemon's first token. */
@@ -74,7 +76,7 @@ export async function claimDaemonFile(home: string): Promise<void> {
 
 /** Writes the address of this process's daemon to `daemon.json`. */
 export async function writeDaemonFile(home: string, daemon: Omit<DaemonFile, "pid">): Promise<void> {
-  const { url, tokenFile: tokens, workspace, startedAt, args, log } = daemon;
+  const { url, tokenFile: tokens, workspace, startedAt, args, log, model } = daemon;
   const said = {
     pid: process.pid,
     url,
@@ -83,6 +85,7 @@ export async function writeDaemonFile(home: string, daemon: Omit<DaemonFile, "pi
     started_at: startedAt,
     args,
     ...(log === undefined ? {} : { log }),
+    ...(model === undefined ? {} : { model }),
     holder: thisHolder(),
   };
   await writePrivate(place(home), `${JSON.stringify(said)}\n`);
@@ -102,7 +105,7 @@ function livesHere(said: Json | undefined): boolean {
 }
 
 function daemonOf(said: JsonObject): DaemonFile | undefined {
-  const { pid, url, token_file: tokens, workspace, started_at: startedAt, args, log } = said;
+  const { pid, url, token_file: tokens, workspace, started_at: startedAt, args, log, model } = said;
   if (typeof pid !== "number" || typeof url !== "string" || typeof tokens !== "string") return undefined;
   if (typeof workspace !== "string") return undefined;
   return {
@@ -113,6 +116,7 @@ function daemonOf(said: JsonObject): DaemonFile | undefined {
     startedAt: typeof startedAt === "number" ? startedAt : 0,
     args: Array.isArray(args) ? args.filter((word) => typeof word === "string") : [],
     ...(typeof log === "string" ? { log } : {}),
+    ...(typeof model === "string" ? { model } : {}),
   };
 }
 

@@ -21,6 +21,8 @@ export interface BrainAddress {
   readonly retries?: number;
   /** The folder that the daemon of this home works in unless a run names another; absent for brains that are named. */
   readonly folder?: string;
+  /** The setting `model` of this command, when the daemon of this home was started with another. */
+  readonly unusedModel?: string;
 }
 
 /**
@@ -37,7 +39,14 @@ export async function findBrainAddress(target: BrainFlags): Promise<BrainAddress
   }
   const daemon = await runningDaemon();
   if (daemon === undefined) return undefined;
-  return { url: daemon.url, token: token ?? (await tokenIn(daemon.tokenFile)), retries, folder: daemon.workspace };
+  const model = config.get("model");
+  return {
+    url: daemon.url,
+    token: token ?? (await tokenIn(daemon.tokenFile)),
+    retries,
+    folder: daemon.workspace,
+    ...(model === undefined || model === daemon.model ? {} : { unusedModel: model }),
+  };
 }
 
 async function runningDaemon(): Promise<DaemonFile | undefined> {

@@ -10,6 +10,8 @@ import type { Entry, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 export interface BrainApi {
   /** Which brain it is, for people. */
   readonly place: string;
+  /** The setting `model` of this command, when the brain was started with another and decides with its own. */
+  readonly unusedModel?: string;
   readonly runs: BrainRuns;
   readonly agents: Pick<AgentApi, "list" | "find" | "create" | "delete">;
   readonly hands: BrainHands;

@@ -100,6 +100,13 @@ test("the daemon serves every folder of its user, and the first line names the b
   const elsewhere = await stage.run("run", "--workspace", other, "what is the working folder?");
   assert.deepEqual([elsewhere.code, elsewhere.stdout], [0, `The working folder is ${other}.\n`], elsewhere.stderr);
   assert.equal(elsewhere.stderr.split("\n")[0], `brain: the daemon at ${daemon.url}`);
+  stage.command.env["VIDRO_MODEL"] = "ollama/x";
+  const noted = await stage.run("run", "--workspace", other, "what is the working folder?");
+  assert.match(
+    noted.stderr,
+    /^brain: .*\nVIDRO_MODEL is ollama\/x here, and the daemon .*: --model ollama\/x, or vidro restart\n/,
+  );
+  stage.command.env["VIDRO_MODEL"] = "offline";
   const [made] = lines((await stage.run("tokens", "create", "--json")).stdout);
   const user = await stage.run("run", "--workspace", other, "hello", "--token", String(made?.["token"]));
   assert.equal(user.code, 5, user.stderr);

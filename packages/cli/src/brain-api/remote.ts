@@ -9,11 +9,12 @@ import { getFromBrain, postToBrain } from "./brain-http.ts";
 
 /** A brain that listens: it drives every run itself, and every client that is attached may answer. */
 export function remoteBrain(address: BrainAddress): BrainApi {
-  const { url, token, retries, folder } = address;
+  const { url, token, retries, folder, unusedModel } = address;
   const options = { url, ...(token === undefined ? {} : { token }), ...(retries === undefined ? {} : { retries }) };
   const { agents } = new Vidro(options);
   return {
     place: `the daemon at ${url}`,
+    ...(unusedModel === undefined ? {} : { unusedModel }),
     runs: remoteRuns(options, folder),
     agents: {
       list: (part) => withFaults(agents.list(part)),

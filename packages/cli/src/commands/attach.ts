@@ -18,7 +18,7 @@ export async function attach(given: string | undefined, flags: AttachFlags): Pro
   }
   return withBrainApi(flags, async (brain) => {
     const { runs } = brain;
-    sayBrain(brain, flags);
+    sayBrain({ place: brain.place }, flags);
     const { id } = given === undefined ? await lastRun(runs) : await findRun(runs, given);
     return showRun(runs, { id, after: flags.after ?? 0 }, flags);
   });

@@ -41,7 +41,7 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
     throw new Fault("BAD_REQUEST", 'Say what to do, or which run to go on with: vidro code "<task>"');
   return withDaemon(flags, workspace, async (address) => {
     const brain = remoteBrain(address);
-    sayBrain({ place: address.isHidden === true ? "inside this command" : brain.place }, flags);
+    sayBrain(address.isHidden === true ? { place: "inside this command" } : brain, flags);
     await using hand = disposable(await executorHand(workspace));
     const session = new CodeSession({ runs: asDriver(brain.runs), address, hand: hand.value, flags });
     if (flags.continue === true) await session.recall();

@@ -10,7 +10,7 @@ import { requireFolder } from "../program/require-folder.ts";
 import { isRunWatched } from "../view/interrupts.ts";
 import { readWords } from "../view/keyboard.ts";
 import { paint } from "../view/symbols.ts";
-import { showRun } from "../view/show-run.ts";
+import { showRun, unusedModelWords } from "../view/show-run.ts";
 import { print, say, sayFault } from "../program/output.ts";
 import { runRows } from "./runs.ts";
 
@@ -72,6 +72,7 @@ async function greet(brain: BrainApi, { model }: ModelFlags): Promise<void> {
   print(
     `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${requireFolder(".")} · brain: ${brain.place}`)}`,
     ...(decider === undefined ? [] : [decider]),
+    ...(model === undefined ? unusedModelWords(brain) : []),
     "Nothing is changed without your yes, and everything is kept: vidro runs list",
     "",
     "Try:",

@@ -1,3 +1,4 @@
+import { oneLine } from "@vidro/core/text";
 import { paint } from "./symbols.ts";
 import { terminalName } from "./terminal-kind.ts";
 import { absentAnswerer, personAnswerer, yesAnswerer } from "./questions.ts";
@@ -6,7 +7,10 @@ import { ndjsonScreen } from "./screen.ts";
 import type { Verbosity, Screen } from "./screen.ts";
 import type { BrainApi, BrainRuns } from "../brain-api/brain-api.ts";
 import { peopleStream, say } from "../program/output.ts";
+import type { ModelFlags } from "../program/model-flags.ts";
 import { watchRun } from "./watch-run.ts";
+
+const MODEL_CHARS = 60;
 
 /** Flags that say how a run is shown and who answers. */
 export interface ShowFlags extends Partial<Verbosity> {
@@ -15,8 +19,20 @@ export interface ShowFlags extends Partial<Verbosity> {
 }
 
 /** Says which brain works, before anything else; programs and those who want only the answer are not told. */
-export function sayBrain({ place }: Pick<BrainApi, "place">, { json, quiet }: ShowFlags): void {
-  if (json !== true && quiet !== true) say(paint("dim", `brain: ${place}`, process.stderr));
+export function sayBrain(
+  brain: Pick<BrainApi, "place" | "unusedModel">,
+  { json, quiet, model }: ShowFlags & ModelFlags,
+): void {
+  if (json === true || quiet === true) return;
+  say(paint("dim", `brain: ${brain.place}`, process.stderr));
+  if (model === undefined) say(...unusedModelWords(brain).map((words) => paint("yellow", words, process.stderr)));
+}
+
+/** Says that the daemon does not use the model that this shell names, and what would. */
+export function unusedModelWords({ unusedModel }: Pick<BrainApi, "unusedModel">): readonly string[] {
+  if (unusedModel === undefined) return [];
+  const name = oneLine(unusedModel, MODEL_CHARS);
+  return [`VIDRO_MODEL is ${name} here, and the daemon was started without it: --model ${name}, or vidro restart`];
 }
 
 /** Shows a run from entry `after` on to its end and gives the exit code. */
