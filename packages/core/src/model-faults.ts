@@ -51,6 +51,14 @@ export const MODEL_FAULTS = {
     "The model's server refused the request.",
     "Check the model's name and settings (vidro doctor), or choose another: VIDRO_MODEL",
   ],
+  MODEL_KEY_MISSING: [
+    "refuse",
+    424,
+    4,
+    "high",
+    "The model's vendor wants a key, and none is set.",
+    "Set the key where the brain starts; a running daemon is told by vidro restart, or choose another: VIDRO_MODEL",
+  ],
   MODEL_KEY_REFUSED: [
     "refuse",
     424,

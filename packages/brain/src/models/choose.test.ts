@@ -147,8 +147,8 @@ test("an unknown model name is answered with the possible names and the nearest 
 });
 
 test("a vendor without its key is refused with the name of the key", async () => {
-  assert.match(await refusal({ VIDRO_MODEL: "anthropic/claude-x" }, "MODEL_REFUSED"), /set ANTHROPIC_API_KEY/);
-  await refusal({ VIDRO_MODEL: "offline,google/gemini-x" }, "MODEL_REFUSED");
+  assert.match(await refusal({ VIDRO_MODEL: "anthropic/claude-x" }, "MODEL_KEY_MISSING"), /set ANTHROPIC_API_KEY/);
+  await refusal({ VIDRO_MODEL: "offline,google/gemini-x" }, "MODEL_KEY_MISSING");
 });
 
 test("a setting that makes no sense is refused before anything is called", async () => {

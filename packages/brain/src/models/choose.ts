@@ -61,7 +61,7 @@ async function byName(name: string, config: Config): Promise<PlacedModel> {
   const server = serverAt(config);
   if (server !== undefined) return compatibleModel(name, server, config);
   if (provider === undefined) throw unknownModel(name);
-  throw new Fault("MODEL_REFUSED", `${name} needs a key: set ${provider.keys.join(" or ")}.`);
+  throw new Fault("MODEL_KEY_MISSING", `${name} needs a key: set ${provider.keys.join(" or ")}.`);
 }
 
 async function atUrl(config: Config): Promise<ChosenModel | undefined> {

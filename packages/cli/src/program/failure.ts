@@ -54,7 +54,10 @@ function sayMisuse(error: CommanderError, argv: readonly string[]): number {
   const [, message = error.message, , meant] =
     /^(?:error: )?([^\n]*)(\n\(Did you mean ([^)]*)\?\))?/.exec(error.message) ?? [];
   const said = error.code === "commander.help" ? helpCause(argv) : message;
-  const next = `vidro ${[...commandOf(argv), "--help"].join(" ")}`;
+  const next =
+    argv[0] === "version"
+      ? "vidro --version"
+      : (taskIn(error, argv) ?? `vidro ${[...commandOf(argv), "--help"].join(" ")}`);
   const fault = {
     code: "BAD_REQUEST",
     message: meant === undefined ? said : `${said}. Did you mean ${meant}?`,
@@ -62,6 +65,13 @@ function sayMisuse(error: CommanderError, argv: readonly string[]): number {
   if (wantsJson(argv)) writeJson({ ...faultLine(fault), next });
   sayFault(fault, next);
   return EXIT.usage;
+}
+
+/** A task whose quotes were forgotten, as it would be started: words that begin with no command and none that is near. */
+function taskIn({ code, message }: CommanderError, argv: readonly string[]): string | undefined {
+  const isWords = argv.length > 1 && argv.every((word) => /^[\p{L}\p{N}][^"`$\\]*$/u.test(word));
+  if (code !== "commander.unknownCommand" || message.includes("Did you mean") || !isWords) return undefined;
+  return commandOf(argv).length > 0 ? undefined : `vidro "${argv.join(" ")}"`;
 }
 
 /** Why commander printed help instead of running a command. */

@@ -24,6 +24,15 @@ const DEAD = "http://127.0.0.1:9";
 const MISTAKES: readonly Mistake[] = [
   { typed: "foo", exit: 2, says: /unknown command 'foo'$/, next: "vidro --help" },
   { typed: "rnu x", exit: 2, says: /unknown command 'rnu'\. Did you mean run\?$/, next: "vidro --help" },
+  { typed: "how much disk is free", exit: 2, says: /'how'$/, next: 'vidro "how much disk is free"' },
+  { typed: "version", exit: 2, says: /unknown command 'version'$/, next: "vidro --version" },
+  { typed: "foo --bar", exit: 2, says: /unknown command 'foo'$|unknown option '--bar'$/, next: "vidro --help" },
+  {
+    typed: "run --model openai/gpt-x y",
+    exit: 4,
+    says: /openai\/gpt-x needs a key: set OPENAI_API_KEY\.$/,
+    next: "Set the key where the brain starts; a running daemon is told by vidro restart, or choose another: VIDRO_MODEL",
+  },
   { typed: "runs lst", exit: 2, says: /'lst'\. Did you mean list\?$/, next: "vidro runs --help" },
   { typed: "runs", exit: 2, says: /a sub-command is missing$/, next: "vidro runs --help" },
   { typed: "run", exit: 2, says: /missing required argument 'task'$/, next: "vidro run --help" },

@@ -23,7 +23,7 @@ export function buildProgram(version: string, exit: Exit): Command {
     .description(
       "Runs tasks on your machines: a brain decides, hands execute, every step is recorded.\nWithout a command, vidro opens a conversation.",
     )
-    .version(version)
+    .version(version, "-v, --version", "print the version")
     .helpCommand("help [command]", "show help for a command")
     .configureHelp({ showGlobalOptions: false })
     .addHelpText("after", '\nTry:\n  vidro run "how much disk is free here?"\n  vidro doctor')

@@ -73,7 +73,10 @@ test("a port that is taken is told to who asked for it, and keeps no daemon from
   const door = await doorOf(t, home, { port, log: (event) => void events.push(event) });
   assert.equal(await door.open(), undefined);
   assert.deepEqual(events, ["southbound.open_failed"]);
-  await assert.rejects(door.invite(WHO), { code: "PORT_TAKEN" });
+  await assert.rejects(door.invite(WHO), {
+    code: "PORT_TAKEN",
+    message: /: vidro stop && vidro up -d --southbound-port 0$/,
+  });
   const asked = await doorOf(t, home, { port, asked: true });
   await assert.rejects(asked.open(), { code: "PORT_TAKEN" });
 });

@@ -18,6 +18,9 @@ import type { Log } from "../../observe/log.ts";
 import type { Credentials } from "../enrolment/authority.ts";
 import type { CertifiedPeer } from "../enrolment/certified-peer.ts";
 
+/** What to do when the port for hands is taken; the port for clients is another setting. */
+const OTHER_PORT = "Choose another, 0 picks a free one: vidro stop && vidro up -d --southbound-port 0";
+
 /** A request whose body has been read. */
 export interface SouthboundRequest {
   /** The request target, query included. */
@@ -98,7 +101,7 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
   server.on("tlsClientError", (_, socket) => socket.destroy());
   server.listen({ port: options.port, ...(options.host === undefined ? {} : { host: options.host }) });
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
-    throw listenFault(`Port ${options.port} for hands`, cause);
+    throw listenFault(`Port ${options.port} for hands`, cause, OTHER_PORT);
   });
   // Out of file descriptors, for example: new hosts retry, and connected hands stay.
   server.on("error", ({ message }) => options.log("southbound.accept_failed", { reason: message }));

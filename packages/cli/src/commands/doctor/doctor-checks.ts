@@ -74,7 +74,7 @@ const LOOKS: { readonly [id: string]: (home: string) => CheckFinding | Promise<C
   terminal: () => {
     const { stdin, stdout } = process;
     if (!stdin.isTTY || !stdout.isTTY)
-      return ok("none: runs are printed as NDJSON, and questions are answered with no");
+      return ok("none: answers go to stdout, progress to stderr, and what asks a person first is not done");
     const colours = stdout.hasColors() ? "with colours" : "without colours";
     return ok(`${terminalName() ?? "unnamed"}, ${stdout.columns} × ${stdout.rows}, ${colours}`);
   },
