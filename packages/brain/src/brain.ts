@@ -82,7 +82,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     options.localHand === false
       ? undefined
       : new LocalHands((workspace) => openLocalHand({ home, workspace, env: config.env, reloadables }));
-  const models = remembered((name: string) => chooseModel(config, name));
+  const models = rememberOpened((name: string) => chooseModel(config, name));
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
   const { generation, floor } = incarnation;
@@ -161,7 +161,7 @@ async function openConfiguredStore(
 /**
  * Opens each value once and caches the most recently used ones; a failure is not cached, so the next use tries again.
  */
-function remembered<Value>(open: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
+function rememberOpened<Value>(open: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
   const opened = new Map<string, Promise<Value>>();
   return (key) => {
     const known = opened.get(key) ?? Promise.try(open, key);

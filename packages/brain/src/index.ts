@@ -10,4 +10,4 @@ export type { StartRequest } from "./run/runs.ts";
 export type { ArchiveSource } from "./south/enrolment/archives.ts";
 export type { HandRegister } from "./south/register/hand-register.ts";
 export { LOCAL_HAND } from "./south/local.ts";
-export type { Audit, Sealed } from "./stores/store.ts";
+export type { Audit, SealReport as Sealed } from "./stores/store.ts";

@@ -44,7 +44,7 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
   return {
     ...forwardJournal(inner),
     async create(run, entries, holder) {
-      const made = await timed(inner.create(run, entries, holder), observers);
+      const made = await timeAppend(inner.create(run, entries, holder), observers);
       if (made.lease === undefined) return made;
       learn(run.id, entries);
       note(run.id, entries, leased.get(run.id));
@@ -53,7 +53,7 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
     async append(lease, entries) {
       // Looked up now: the lease may be released before the commit ends.
       const known = leased.get(lease.run);
-      await timed(inner.append(lease, entries), observers);
+      await timeAppend(inner.append(lease, entries), observers);
       note(lease.run, entries, known);
     },
     async lease(run, holder) {
@@ -70,7 +70,7 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
 }
 
 /** Measures a commit and reports its end. */
-async function timed<Result>(commit: Promise<Result>, { metrics, wrote }: Observers): Promise<Result> {
+async function timeAppend<Result>(commit: Promise<Result>, { metrics, wrote }: Observers): Promise<Result> {
   const begun = performance.now();
   try {
     const result = await commit;

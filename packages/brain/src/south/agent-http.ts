@@ -123,8 +123,8 @@ export class AgentHttp {
 
   async #answer({ keyid, path, message }: VerifiedMessage, gone: AbortSignal): Promise<JsonObject> {
     const hand = handOfKey(keyid);
-    if ((await this.#deps.hands.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
-    await this.#deps.keys.used(keyid);
+    if ((await this.#deps.hands.restrictionOf(hand)) === "revoked") throw new Fault("HAND_REVOKED");
+    await this.#deps.keys.noteUse(keyid);
     if (path === POLL_PATH) return this.#poll(hand, message, gone);
     if (path !== MESSAGES_PATH) throw new Fault("NOT_FOUND", `There is nothing at ${path}.`);
     const { messages } = message;
@@ -151,7 +151,7 @@ export class AgentHttp {
     const named = id === undefined ? {} : { id };
     if (method === "hello") return { ...named, ...(await this.#hello(hand, fields as unknown as Hello)) };
     const session = this.#must(hand);
-    session.seen();
+    session.noteSeen();
     this.#heard(hand, session, telling);
     return { ...named, ok: true };
   }

@@ -58,7 +58,7 @@ export class GroupCommit {
 
   /** Does the work in this turn's transaction, in order; settles once that is on disk. */
   do<Value>(work: CommitWork<Value>): Promise<Value> {
-    if (this.#waiting.length >= STORE_LIMITS.waiting) return Promise.reject(this.#crowded());
+    if (this.#waiting.length >= STORE_LIMITS.waiting) return Promise.reject(this.#crowdedFault());
     return new Promise<Value>((resolve, reject) => {
       const settling: CommitWork<() => void> = (isRepeat) => {
         const value = work(isRepeat);
@@ -182,7 +182,7 @@ export class GroupCommit {
     this.#options.undone();
   }
 
-  #crowded(): Fault {
+  #crowdedFault(): Fault {
     const message = `${STORE_LIMITS.waiting} calls wait for the store ${this.#options.path} already.`;
     return new Fault("STORE_BUSY", message);
   }

@@ -5,7 +5,7 @@ import type { Event, JsonObject, RunStatus } from "@vidro/core";
 import { entries, entry, startedEvent } from "./journal.fixture.ts";
 import { thisHolder } from "./lease-holder.ts";
 import { recordBody, recordText, refuseUnlessVersion } from "./record-rules.ts";
-import { advance, isOpen, isUndriven, opening, refuseUnlessFree, statusAfter, termEnd } from "./run-rules.ts";
+import { advance, isOpen, isUndriven, openingOf, refuseUnlessFree, statusAfter, termEnd } from "./run-rules.ts";
 
 const NOW = 1_000_000;
 const FAULT = { code: "TOOL_FAILED", message: "no" } as const;
@@ -44,9 +44,9 @@ test("entries follow each other without a gap, a repetition or a step back", () 
 });
 
 test("a run begins with an entry; its task is that of run.started", () => {
-  assert.throws(() => opening("r", []), { code: "CONFLICT" });
-  assert.equal(opening("r", [entry(1, startedEvent("look"))]).task, "look");
-  assert.equal(opening("r", [entry(1)]).task, "");
+  assert.throws(() => openingOf("r", []), { code: "CONFLICT" });
+  assert.equal(openingOf("r", [entry(1, startedEvent("look"))]).task, "look");
+  assert.equal(openingOf("r", [entry(1)]).task, "");
 });
 
 test("a lease keeps others out until it ends, to the millisecond, and never its own holder", () => {

@@ -58,7 +58,7 @@ export function advance(
 }
 
 /** The first entry of a run and its task; CONFLICT when there is no entry. */
-export function opening(run: string, entries: readonly Entry[]): { readonly first: Entry; readonly task: string } {
+export function openingOf(run: string, entries: readonly Entry[]): { readonly first: Entry; readonly task: string } {
   const [first] = entries;
   if (first === undefined) throw new Fault("CONFLICT", `Run ${run} cannot begin without an entry.`);
   return { first, task: first.event.type === "run.started" ? first.event.task : "" };

@@ -25,7 +25,7 @@ export class SealMark {
   /** The seal that it names; undefined when there is none that can be read. */
   read(): LastSeal | undefined {
     try {
-      const { number, digest } = checked(JSON.parse(readFileSync(this.#path, "utf8")));
+      const { number, digest } = objectOrEmpty(JSON.parse(readFileSync(this.#path, "utf8")));
       return typeof number === "number" && typeof digest === "string" ? { number, digest } : undefined;
     } catch {
       return undefined;
@@ -40,6 +40,6 @@ export class SealMark {
   }
 }
 
-function checked(value: unknown): { readonly [name: string]: unknown } {
+function objectOrEmpty(value: unknown): { readonly [name: string]: unknown } {
   return isObject(value) ? value : {};
 }

@@ -43,11 +43,11 @@ export interface StoreOptions {
 /** Compares a store with its seals. */
 export interface Audit {
   /** Checks all seals against the store, reports each difference, and returns what is covered. */
-  check(tell: (finding: string) => void): Sealed;
+  check(tell: (finding: string) => void): SealReport;
 }
 
 /** What the seals of a store cover. */
-export interface Sealed {
+export interface SealReport {
   readonly seals: number;
   /** Fingerprint of the key that they are signed with. */
   readonly key: string;

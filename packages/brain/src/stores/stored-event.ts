@@ -14,7 +14,7 @@ export interface ChainReport {
  * event.
  */
 export function parseEvent(run: string, link: ChainLink): Event {
-  const event = parsed(link.body);
+  const event = parseBody(link.body);
   const type = isObject(event) ? event["type"] : undefined;
   if (isEventType(type)) return event as unknown as Event;
   if (typeof type !== "string")
@@ -22,7 +22,7 @@ export function parseEvent(run: string, link: ChainLink): Event {
   throw new Fault("STORE_NEWER", `Run ${run}: entry ${link.seq} has type ${type}, which this version does not know.`);
 }
 
-function parsed(body: string): Json | undefined {
+function parseBody(body: string): Json | undefined {
   try {
     return JSON.parse(body);
   } catch {

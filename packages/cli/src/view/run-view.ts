@@ -114,7 +114,7 @@ class TerminalScreen implements Screen {
   }
 
   remind(question: QuestionAsked): void {
-    this.#asked(question);
+    this.#showQuestion(question);
   }
 
   /** Takes in a live event; the spinner's next turn draws it, so that the cost does not grow with the output. */
@@ -150,16 +150,16 @@ class TerminalScreen implements Screen {
 
   #show(event: Event, at: number): void {
     const fate = actionFate(event);
-    if (fate !== undefined) return this.#ended(event, fate);
+    if (fate !== undefined) return this.#showEnd(event, fate);
     switch (event.type) {
       case "run.started":
-        return this.#started(event);
+        return this.#showStart(event);
       case "model.called":
         this.#answer = this.#newAnswer();
         this.#hasText = false;
         return this.#begin(doingOf(event), at);
       case "model.replied":
-        return this.#replied(event);
+        return this.#showReply(event);
       case "plan.made":
         this.#plan.begin(event.steps);
         if (!this.#options.live) this.#aside(this.#marks.note, eventSentence(event));
@@ -169,7 +169,7 @@ class TerminalScreen implements Screen {
         if (this.#options.verbose) this.#aside(this.#marks.note, eventSentence(event));
         return;
       case "question.asked":
-        return this.#asked(event);
+        return this.#showQuestion(event);
       case "question.answered":
         return this.#line(" ", this.#paint("dim", eventSentence(event)));
       case "remark.made":
@@ -180,7 +180,7 @@ class TerminalScreen implements Screen {
       case "intent.analyzed":
       case "model.failed":
       case "heal.tried":
-        return this.#healed(event);
+        return this.#showHealing(event);
       case "note.observed":
       case "knowledge.committed":
       case "tool.proposed":
@@ -200,14 +200,14 @@ class TerminalScreen implements Screen {
     }
   }
 
-  #started({ task, model, workspace, agent }: RunStarted): void {
+  #showStart({ task, model, workspace, agent }: RunStarted): void {
     this.#isMarkdown = model !== PLAIN_MODEL;
     this.#line(this.#paint(["cyan", "bold"], this.#marks.task), this.#paint("bold", oneLine(task, this.#room)));
     const id = this.#options.run.slice(-SHORT_ID_CHARS);
     this.#line(" ", this.#paint("dim", `${agent} with ${model} in ${workspace} · run ${id}`));
   }
 
-  #replied(event: Extract<Event, { type: "model.replied" }>): void {
+  #showReply(event: Extract<Event, { type: "model.replied" }>): void {
     this.#action = event.action;
     this.#isMarkdown = event.model !== PLAIN_MODEL;
     const { text } = event;
@@ -218,7 +218,7 @@ class TerminalScreen implements Screen {
     this.#line(" ", text.trim());
   }
 
-  #healed(event: Extract<Event, { type: "intent.analyzed" | "model.failed" | "heal.tried" }>): void {
+  #showHealing(event: Extract<Event, { type: "intent.analyzed" | "model.failed" | "heal.tried" }>): void {
     if (voidsWords(event)) {
       if (this.#isStreaming) this.#text(this.#answer.end(this.#rows.columns));
       this.#answer = this.#newAnswer();
@@ -229,7 +229,7 @@ class TerminalScreen implements Screen {
   }
 
   /** An action ended, or was never begun. */
-  #ended(event: Event, fate: ActionFate): void {
+  #showEnd(event: Event, fate: ActionFate): void {
     this.#plan.take(fate);
     const mark = this.#paint(FATE_STYLES[fate], this.#marks[fate]);
     if (event.type !== "action.finished") {
@@ -244,7 +244,7 @@ class TerminalScreen implements Screen {
     for (const line of foldedOutput(event.outcome)) this.#aside(this.#marks.bar, line);
   }
 
-  #asked(event: QuestionAsked): void {
+  #showQuestion(event: QuestionAsked): void {
     const ask = this.#paint(["yellow", "bold"], this.#marks.ask);
     if (event.about.kind === "approval" && this.#judged !== undefined) {
       const { hand } = event.about;

@@ -4,7 +4,7 @@ import { faultWords, isAway, isSignedOut } from "./connection.ts";
 import { brainBack, setPresence } from "./presence.ts";
 
 /** What was read last, and why the last reading failed. */
-export interface Polled<Value> {
+export interface PolledValue<Value> {
   readonly value: Value | undefined;
   readonly fault: string | undefined;
   /** Reads again now. */
@@ -16,7 +16,7 @@ export function usePolled<Value>(
   key: string,
   read: () => Promise<Value>,
   everyMs: number = CONSOLE_LIMITS.pollMs,
-): Polled<Value> {
+): PolledValue<Value> {
   const [result, setResult] = useState<{ readonly value?: Value; readonly fault?: string }>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {

@@ -29,7 +29,7 @@ export function HomePage(): ReactNode {
       <h1 className="hidden">Home</h1>
       <NewTask />
       {fault !== undefined && <p className="fault">{fault}</p>}
-      <Waiting open={open ?? []} />
+      <WaitingQuestions open={open ?? []} />
       <Part title="Running" count={running.length} empty="Nothing runs now.">
         <RunList runs={running} />
       </Part>
@@ -82,7 +82,7 @@ function NewTask(): ReactNode {
   );
 }
 
-function Waiting({ open }: { readonly open: readonly OpenQuestion[] }): ReactNode {
+function WaitingQuestions({ open }: { readonly open: readonly OpenQuestion[] }): ReactNode {
   if (open.length === 0) return null;
   return (
     <Part title="Waiting for you" count={open.length} empty="">

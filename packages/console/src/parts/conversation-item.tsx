@@ -16,13 +16,13 @@ export const ConversationItem = memo(function ConversationItem(props: {
   const { run, agent, item } = props;
   switch (item.kind) {
     case "task":
-      return <Said className="said me" text={item.text} />;
+      return <SpokenText className="said me" text={item.text} />;
     case "said":
-      return <Said className="said" who={agent} text={item.text} />;
+      return <SpokenText className="said" who={agent} text={item.text} />;
     case "note":
-      return <Said className="said note" who={`${agent} notes`} text={item.text} />;
+      return <SpokenText className="said note" who={`${agent} notes`} text={item.text} />;
     case "remark":
-      return <Said className="said me" who={item.by} text={item.text} />;
+      return <SpokenText className="said me" who={item.by} text={item.text} />;
     case "plan":
       return item.steps.length === 0 ? null : <PlanList plan={item} />;
     case "healing":
@@ -34,7 +34,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
       );
     case "result":
       return (
-        <Said className={item.isUnmet ? "said result unmet" : "said result"} who={agent} text={textOf(item.result)} />
+        <SpokenText className={item.isUnmet ? "said result unmet" : "said result"} who={agent} text={textOf(item.result)} />
       );
     case "failure":
       return (
@@ -58,7 +58,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
   }
 });
 
-function Said({
+function SpokenText({
   className,
   who,
   text,

@@ -11,7 +11,7 @@ import { roundSpan } from "./words.ts";
 export function QuestionCard({ run, item }: { readonly run: string; readonly item: QuestionItem }): ReactNode {
   const { question, answer } = item;
   const isApproval = question.about.kind === "approval";
-  if (answer !== undefined) return <Answered item={item} />;
+  if (answer !== undefined) return <AnsweredQuestion item={item} />;
   return (
     <section className="card ask" id={`seq-${item.seq}`} aria-label="A question for you">
       <header>
@@ -67,7 +67,7 @@ function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about
   );
 }
 
-function Answered({ item }: { readonly item: QuestionItem }): ReactNode {
+function AnsweredQuestion({ item }: { readonly item: QuestionItem }): ReactNode {
   const { question, answer, seq } = item;
   const who = answer?.by === undefined ? "No answer in time" : `${answer.by} answered`;
   return (

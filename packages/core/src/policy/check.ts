@@ -99,7 +99,7 @@ function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): 
 }
 
 function filePlan(example: string, operation: FilePlan["operation"], { places }: Policy): FilePlan {
-  const path = normalPath(filled(example, places), places.workspace);
+  const path = normalPath(fillPlaces(example, places), places.workspace);
   return { kind: "file", operation, path, inWorkspace: matchesPath(["{workspace}/**"], path, places) };
 }
 
@@ -115,12 +115,12 @@ function shellPlan(example: ShellExample, policy: Policy): ShellPlan {
 /** An example's argv as a plan: a bare name is looked up in the first trusted folder, a path is used as it is. */
 function processPlan(example: readonly string[], policy: Policy): ProcessPlan {
   const cwd = policy.places.workspace;
-  const argv = example.map((word) => filled(word, policy.places));
+  const argv = example.map((word) => fillPlaces(word, policy.places));
   const name = argv[0] ?? "";
-  const folder = filled(policy.trusted[0] ?? "/", policy.places).replace(/\*+$/, "");
+  const folder = fillPlaces(policy.trusted[0] ?? "/", policy.places).replace(/\*+$/, "");
   const program = normalPath(name.includes("/") ? name : `${folder}/${name}`, cwd);
   return { kind: "process", program, argv, cwd, env: {}, timeoutMs: HAND_LIMITS.commandMs, digests: {} };
 }
 
-const filled = (text: string, places: PolicyFolders): string =>
+const fillPlaces = (text: string, places: PolicyFolders): string =>
   text.replaceAll(/\{(workspace|home|state)\}/g, (_, place: keyof PolicyFolders) => places[place]);

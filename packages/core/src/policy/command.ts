@@ -30,7 +30,7 @@ const UNSAFE_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["tar", words("--checkpoint-action --to-command --use-compress-program -I --info-script --new-volume-script -F")],
 ]);
 
-const unversioned = (name: string): string => name.replace(/(\.exe|[-.\d]+)$/, "");
+const withoutVersion = (name: string): string => name.replace(/(\.exe|[-.\d]+)$/, "");
 
 /** `npm` is really npm-cli.js and `python3` python3.11. */
 const isVersionOf = (real: string, asked: string): boolean =>
@@ -38,7 +38,7 @@ const isVersionOf = (real: string, asked: string): boolean =>
 
 /** Whether a program, of any version, runs its arguments as a command. */
 export function isWrapper(name: string): boolean {
-  return [name, unversioned(name)].some((plain) => WRAPPERS.has(plain) || PRIVILEGED.has(plain));
+  return [name, withoutVersion(name)].some((plain) => WRAPPERS.has(plain) || PRIVILEGED.has(plain));
 }
 
 /** Those of a program's options that no allow rule may offer. */

@@ -40,7 +40,7 @@ export interface ExecutorPeer {
   /** Sends a message; drops it when the connection is gone. */
   send(message: ExecutorMessage): void;
   /** Resolves when the executor has read enough of what was sent to get more; one that reads nothing is cut off. */
-  drained(): Promise<void>;
+  whenDrained(): Promise<void>;
   /** Sends the fault and closes the connection; a fault of the brain itself is logged. */
   hangUp(fault: Fault): void;
 }

@@ -126,18 +126,18 @@ function readParams(params: Json | undefined): WorkerParams {
   const seed = numberIn(params, "seed", { least: 0, most: 2 ** 32 - 1 });
   const tokens = numberIn(params, "max_tokens", maxTokens);
   return {
-    ...named("temperature", numberIn(params, "temperature", temperature)),
-    ...named("topP", numberIn(params, "top_p", topP)),
-    ...named("maxTokens", tokens === undefined ? undefined : Math.round(tokens)),
-    ...named("repeatPenalty", numberIn(params, "repeat_penalty", repeatPenalty)),
-    ...named("seed", seed === undefined ? undefined : Math.round(seed)),
+    ...fieldIfGiven("temperature", numberIn(params, "temperature", temperature)),
+    ...fieldIfGiven("topP", numberIn(params, "top_p", topP)),
+    ...fieldIfGiven("maxTokens", tokens === undefined ? undefined : Math.round(tokens)),
+    ...fieldIfGiven("repeatPenalty", numberIn(params, "repeat_penalty", repeatPenalty)),
+    ...fieldIfGiven("seed", seed === undefined ? undefined : Math.round(seed)),
     stop: readStops(params["stop"]),
     tools: readTools(params["tools"]),
     isToolRequired: params["tool_choice"] === "required",
   };
 }
 
-function named<Name extends string>(name: Name, value: number | undefined): { readonly [key in Name]?: number } {
+function fieldIfGiven<Name extends string>(name: Name, value: number | undefined): { readonly [key in Name]?: number } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [key in Name]: number });
 }
 

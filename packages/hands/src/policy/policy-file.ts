@@ -76,9 +76,9 @@ function readPolicyThrough(
     version: hash("sha256", text),
     policy,
     judge: (plan) => {
-      const linked = (one: FilePlan): FilePlan => ({ ...one, path: findSecret(one.path) ?? one.path });
-      if (plan.kind === "file") return judgePlan(linked(plan), policy);
-      if (plan.kind === "files") return judgePlan({ ...plan, files: plan.files.map(linked) }, policy);
+      const atSecret = (one: FilePlan): FilePlan => ({ ...one, path: findSecret(one.path) ?? one.path });
+      if (plan.kind === "file") return judgePlan(atSecret(plan), policy);
+      if (plan.kind === "files") return judgePlan({ ...plan, files: plan.files.map(atSecret) }, policy);
       return unlessHidden(plan, judgePlan(plan, policy), policy);
     },
     secrets: policy.secrets,

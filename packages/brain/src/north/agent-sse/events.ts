@@ -21,25 +21,25 @@ const NOTE_CHARS = 2000;
 const VOIDS = { voids: "token" } as const;
 const silent = (): Words => [];
 const observe = (note: string, more: JsonObject = {}): Words => [{ type: "observe", note, ...more }];
-const told = (event: Event): Words => observe(eventSentence(event));
+const tellEvent = (event: Event): Words => observe(eventSentence(event));
 
 const ENCODERS: Encoders = {
   "run.started": silent,
-  "intent.analyzed": told,
+  "intent.analyzed": tellEvent,
   "model.called": silent,
   // Text beside a call, a question or a result is no part of the answer, and tokens are the answer.
   "model.replied": ({ text, answer }) => (text === "" || text === answer ? [] : observe(text, VOIDS)),
   "model.failed": ({ fault }) => observe(fault.message, { code: fault.code, ...VOIDS }),
   "plan.made": ({ steps }) => [{ type: "plan", steps }],
   "note.observed": ({ note }) => observe(note),
-  "knowledge.committed": told,
+  "knowledge.committed": tellEvent,
   "tool.proposed": ({ tool: { name, description, parameters, argv = [] } }) => [
     { type: "action", action: "tool_spec", name, description, parameters, command: argv[0], args: argv.slice(1) },
   ],
-  "context.compacted": told,
+  "context.compacted": tellEvent,
   "question.asked": (event, run) => [{ type: "ask", ...questionShape(event, run) }],
   "question.answered": silent,
-  "remark.made": told,
+  "remark.made": tellEvent,
   "policy.judged": ({ action, plan, verdict: { decision, rule } }) =>
     observe(`Policy says ${decision} (rule ${rule}): ${oneLine(planWords(plan), NOTE_CHARS)}`, { action_id: action }),
   "action.started": ({ action }) => [{ type: "action", ...namedAction(action), action_id: action.id }],
@@ -61,7 +61,7 @@ export const AGENT_EVENTS: RunEncoder = {
   contentType: "text/event-stream",
   begin: () => encodeSseRetry(STREAM_LIMITS.retryMs),
   entry(entry, run) {
-    const all = encoded(entry.event.type, entry.event, run);
+    const all = encodeEvent(entry.event.type, entry.event, run);
     // Only the last event of an entry has the id: a stream cut between two events of one entry repeats both.
     const texts = all.map((words, index) =>
       encodeSse({
@@ -78,7 +78,7 @@ export const AGENT_EVENTS: RunEncoder = {
   fault: ({ code, message }, run) => encodeSse({ data: JSON.stringify({ type: "error", message, code, run_id: run }) }),
 };
 
-function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: string): Words {
+function encodeEvent<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: string): Words {
   return ENCODERS[kind](event, run);
 }
 

@@ -9,7 +9,7 @@ import type { ExecutorQuestion } from "./encoder.ts";
 /** The run to follow, and the executor that is shown it. */
 interface FollowerOptions {
   readonly runs: Runs;
-  readonly peer: Pick<ExecutorPeer, "send" | "drained">;
+  readonly peer: Pick<ExecutorPeer, "send" | "whenDrained">;
   readonly run: string;
   /** The name of the run in messages: the executor's own name of its task, or the run's id. */
   readonly task: string;
@@ -52,7 +52,7 @@ export class ExecutorFollower {
         const messages =
           "live" in followed ? this.#encoder.encodeLive(followed.live) : await this.#messagesOf(followed.entry);
         for (const message of messages) peer.send(message);
-        await peer.drained();
+        await peer.whenDrained();
       }
     } finally {
       const away = new Fault("HAND_UNAVAILABLE", "The executor is gone.");

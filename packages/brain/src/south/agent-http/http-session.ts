@@ -50,7 +50,7 @@ export class HttpSession implements SouthboundWire {
   stand(attached: AttachedHand, link: SouthboundLink, version: string): Welcome {
     this.#attached = attached;
     this.#link = link;
-    this.seen();
+    this.noteSeen();
     const held = this.#held ?? [];
     this.#held = undefined;
     // Orders that were made during the hello wait here, since they carry the epoch.
@@ -84,7 +84,7 @@ export class HttpSession implements SouthboundWire {
   }
 
   /** Notes a sign of life of the hand. */
-  seen(): void {
+  noteSeen(): void {
     this.#attached?.seen();
     clearTimeout(this.#silence);
     if (this.#isOver) return;
@@ -98,12 +98,12 @@ export class HttpSession implements SouthboundWire {
   async poll(acknowledged: number | undefined, signal: AbortSignal): Promise<Batch> {
     this.#outbox.acknowledge(acknowledged);
     this.#polls += 1;
-    this.seen();
+    this.noteSeen();
     try {
       return await this.#outbox.next(this.#options.pollMs, signal);
     } finally {
       this.#polls -= 1;
-      this.seen();
+      this.noteSeen();
     }
   }
 

@@ -66,7 +66,7 @@ test("the first use of the next key retires the old one, which ends after the ov
   const { keys, clock } = stage();
   const { keyid } = await keys.enrol("h1", "ana");
   const next = await keys.rotate("h1");
-  await keys.used(next.keyid);
+  await keys.noteUse(next.keyid);
   assert.equal(await keys.active("h1"), next.keyid);
   assert.equal(await keys.next("h1"), undefined);
   clock.now += SIGNED_HTTP_LIMITS.overlapMs - 1;
@@ -80,12 +80,12 @@ test("using a key again, or an old one, changes nothing", async () => {
   const { keys, records } = stage();
   const { keyid } = await keys.enrol("h1", "ana");
   const next = await keys.rotate("h1");
-  await keys.used(keyid);
+  await keys.noteUse(keyid);
   assert.deepEqual(await keys.next("h1"), next, "the old key says nothing about the next one");
-  await keys.used(next.keyid);
+  await keys.noteUse(next.keyid);
   const before = await records.get("hand-key", "h1");
-  await keys.used(next.keyid);
-  await keys.used(keyid);
+  await keys.noteUse(next.keyid);
+  await keys.noteUse(keyid);
   assert.equal((await records.get("hand-key", "h1"))?.version, before?.version);
 });
 
@@ -93,7 +93,7 @@ test("of two uses of the next key at the same time both succeed", async () => {
   const { keys } = stage();
   await keys.enrol("h1", "ana");
   const next = await keys.rotate("h1");
-  await Promise.all([keys.used(next.keyid), keys.used(next.keyid), keys.used(next.keyid)]);
+  await Promise.all([keys.noteUse(next.keyid), keys.noteUse(next.keyid), keys.noteUse(next.keyid)]);
   assert.equal(await keys.active("h1"), next.keyid);
 });
 
@@ -122,7 +122,7 @@ test("revoking ends every key of the hand, and neither use nor rotation brings o
   const next = await keys.rotate("h1");
   await keys.revoke("h1");
   for (const id of [keyid, next.keyid]) assert.equal(await keys.keys(id), undefined);
-  await keys.used(next.keyid);
+  await keys.noteUse(next.keyid);
   assert.equal(await keys.keys(next.keyid), undefined);
   await assert.rejects(keys.rotate("h1"), { code: "HAND_REVOKED" });
   await assert.rejects(keys.active("h1"), { code: "HAND_REVOKED" });
@@ -130,7 +130,7 @@ test("revoking ends every key of the hand, and neither use nor rotation brings o
 
 test("a hand without keys is not found", async () => {
   const { keys } = stage();
-  for (const work of [keys.owner("h9"), keys.active("h9"), keys.rotate("h9"), keys.revoke("h9"), keys.used("h9/k")])
+  for (const work of [keys.owner("h9"), keys.active("h9"), keys.rotate("h9"), keys.revoke("h9"), keys.noteUse("h9/k")])
     await assert.rejects(work, { code: "NOT_FOUND" });
   assert.equal(await keys.next("h9"), undefined);
 });

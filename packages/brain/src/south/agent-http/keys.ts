@@ -128,7 +128,7 @@ export class HandKeys {
   }
 
   /** Notes that a hand signed with a key: the next key becomes the active one, and the active one retires. */
-  async used(keyid: string): Promise<void> {
+  async noteUse(keyid: string): Promise<void> {
     const hand = handOfKey(keyid);
     const record = await this.#must(hand);
     const known = keysIn(record);

@@ -84,7 +84,7 @@ export class DialledHands {
 
   async #resumeOne(record: StoredRecord): Promise<void> {
     if (this.#dialled.has(record.id)) return;
-    if ((await this.#options.hands.barred(record.id)) === "revoked") return this.#forget(record.id);
+    if ((await this.#options.hands.restrictionOf(record.id)) === "revoked") return this.#forget(record.id);
     // At the start they are dialled one by one.
     await this.#begin(record, Math.random() * REGISTER_LIMITS.redialMs).catch((thrown: unknown) => {
       this.#options.hands.setUnreachable(record.id, asFault(thrown).message);

@@ -160,7 +160,7 @@ export class SouthboundListener {
     const peers = {
       brain: authority.brain,
       identities,
-      barred: (hand: string) => hands.barred(hand),
+      barred: (hand: string) => hands.restrictionOf(hand),
       copied: (hand: string, serial: string) => this.#quarantineCopied(hand, serial),
       now,
     };
@@ -202,7 +202,7 @@ export class SouthboundListener {
     { hand, used, csr }: { hand: string; used: string; csr: string },
   ): Promise<IssuedCertificate> {
     const retryAfterMs = SOUTHBOUND_LIMITS.passingMs;
-    if ((await this.#options.hands.barred(hand)) === "quarantined")
+    if ((await this.#options.hands.restrictionOf(hand)) === "quarantined")
       throw new Fault("HAND_QUARANTINED", "A hand in quarantine gets no new certificate.", { retryAfterMs });
     const { serials = [] } = (await this.#identities.find(hand)) ?? {};
     if (!serials.includes(used)) throw new Fault("CERTIFICATE_INVALID", "A newer certificate has taken its place.");
@@ -216,7 +216,7 @@ export class SouthboundListener {
   /** Quarantines a hand of which a copied certificate is in use, until a person has looked at it. */
   async #quarantineCopied(hand: string, serial: string): Promise<void> {
     const { hands, log } = this.#options;
-    if ((await hands.barred(hand)) !== undefined) return;
+    if ((await hands.restrictionOf(hand)) !== undefined) return;
     log("hand.certificate_copied", { agent_id: hand, serial });
     await hands.quarantine(hand, COPIED);
   }

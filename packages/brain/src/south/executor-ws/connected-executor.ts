@@ -94,8 +94,8 @@ export class ConnectedExecutor implements ExecutorPeer {
     this.#messages.send(message);
   }
 
-  drained(): Promise<void> {
-    return this.#messages.drained();
+  whenDrained(): Promise<void> {
+    return this.#messages.whenDrained();
   }
 
   hangUp(fault: Fault): void {

@@ -55,7 +55,7 @@ export class MessageSocket {
   }
 
   /** Resolves when the peer has read enough of what was sent to get more; one that reads nothing is cut off. */
-  async drained(): Promise<void> {
+  async whenDrained(): Promise<void> {
     if (this.#socket.bufferedAmount <= STREAM_LIMITS.unsentBytes) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const cut = setTimeout(() => this.#socket.terminate(), STREAM_LIMITS.drainMs);

@@ -127,8 +127,8 @@ export class HandRegister implements HandCatalog {
   assertNameFree(name: string): void {
     const { nameChars } = REGISTER_LIMITS;
     const taken = [...this.#known.values()].some(
-      ({ hand: { description, barred: restrictionOf } }) =>
-        description.gateway !== SESSION_GATEWAY && restrictionOf !== "revoked" && description.name === name,
+      ({ hand: { description, barred } }) =>
+        description.gateway !== SESSION_GATEWAY && barred !== "revoked" && description.name === name,
     );
     if (!taken) return;
     const called = JSON.stringify(oneLine(name, nameChars));
@@ -241,7 +241,7 @@ export class HandRegister implements HandCatalog {
   }
 
   /** The restriction of a hand, read from the store. */
-  async barred(id: string): Promise<HandRestriction | undefined> {
+  async restrictionOf(id: string): Promise<HandRestriction | undefined> {
     return (await this.#records.barOf(id))?.barred;
   }
 

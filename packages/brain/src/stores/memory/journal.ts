@@ -8,14 +8,14 @@ import {
   isUndriven,
   leaseLost,
   noSuchRun,
-  opening,
+  openingOf,
   refuseUnlessFree,
   termEnd,
 } from "../run-rules.ts";
 import type { OpenRuns } from "../store.ts";
 import { Watchers } from "../watchers.ts";
 
-interface Kept {
+interface StoredRun {
   readonly run: NewRun;
   readonly task: string;
   readonly entries: Entry[];
@@ -31,8 +31,8 @@ export function memoryJournal(now: () => number): MemoryJournal {
 
 class MemoryJournal implements Journal {
   readonly #now: () => number;
-  readonly #runs = new Map<string, Kept>();
-  readonly #byKey = new Map<string, Kept>();
+  readonly #runs = new Map<string, StoredRun>();
+  readonly #byKey = new Map<string, StoredRun>();
   readonly #watchers = new Watchers();
 
   constructor(now: () => number) {
@@ -43,9 +43,9 @@ class MemoryJournal implements Journal {
     const known = run.key === undefined ? undefined : this.#byKey.get(keyOf(run.owner, run.key));
     if (known !== undefined) return { head: headOf(known) };
     if (this.#runs.has(run.id)) throw idTaken(run.id);
-    const { task } = opening(run.id, entries);
+    const { task } = openingOf(run.id, entries);
     const status = advance(run.id, { seq: 0, status: "running" }, entries);
-    const kept: Kept = {
+    const kept: StoredRun = {
       run,
       task,
       entries: [...entries],
@@ -60,7 +60,7 @@ class MemoryJournal implements Journal {
   }
 
   async append(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    const kept = this.#held(lease);
+    const kept = this.#requireHeld(lease);
     const fresh = entries.slice(writtenBefore(kept, entries));
     kept.status = advance(lease.run, { seq: kept.entries.length, status: kept.status }, fresh);
     kept.entries.push(...fresh);
@@ -68,7 +68,7 @@ class MemoryJournal implements Journal {
   }
 
   async read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
-    return this.#known(run).entries.slice(after, after + limit);
+    return this.#require(run).entries.slice(after, after + limit);
   }
 
   async head(run: string): Promise<RunHead | undefined> {
@@ -78,7 +78,7 @@ class MemoryJournal implements Journal {
 
   async list(filter: RunFilter): Promise<readonly RunHead[]> {
     const newest = [...this.#runs.values()].reverse();
-    const place = filter.after === undefined ? -1 : newest.indexOf(this.#known(filter.after));
+    const place = filter.after === undefined ? -1 : newest.indexOf(this.#require(filter.after));
     return newest
       .slice(place + 1)
       .filter((kept) => filter.open === undefined || isOpen(kept.status) === filter.open)
@@ -103,7 +103,7 @@ class MemoryJournal implements Journal {
   }
 
   async lease(run: string, holder: LeaseHolder): Promise<Lease> {
-    const kept = this.#known(run);
+    const kept = this.#require(run);
     refuseUnlessFree(run, kept.term, { asker: holder, now: this.#now() });
     kept.epoch += 1;
     kept.term = { holder, until: termEnd(this.#now()) };
@@ -111,7 +111,7 @@ class MemoryJournal implements Journal {
   }
 
   async renew(lease: Lease): Promise<void> {
-    const kept = this.#held(lease);
+    const kept = this.#requireHeld(lease);
     kept.term = { holder: kept.term.holder, until: termEnd(this.#now()) };
   }
 
@@ -125,20 +125,20 @@ class MemoryJournal implements Journal {
   }
 
   async verify(run: string): Promise<{ entries: number }> {
-    return { entries: this.#known(run).entries.length };
+    return { entries: this.#require(run).entries.length };
   }
 
   async close(): Promise<void> {
     this.#watchers.clear();
   }
 
-  #known(run: string): Kept {
+  #require(run: string): StoredRun {
     const kept = this.#runs.get(run);
     if (kept === undefined) throw noSuchRun(run);
     return kept;
   }
 
-  #held(lease: Lease): Kept {
+  #requireHeld(lease: Lease): StoredRun {
     const kept = this.#runs.get(lease.run);
     if (kept?.epoch !== lease.epoch || kept.term.holder === undefined) throw leaseLost(lease.run);
     return kept;
@@ -146,7 +146,7 @@ class MemoryJournal implements Journal {
 }
 
 /** Number of entries that an earlier call has written, byte for byte. */
-function writtenBefore(kept: Kept, entries: readonly Entry[]): number {
+function writtenBefore(kept: StoredRun, entries: readonly Entry[]): number {
   const known = entries.filter(({ seq }) => seq <= kept.entries.length);
   return known.every((entry) => isDeepStrictEqual(entry, kept.entries[entry.seq - 1])) ? known.length : 0;
 }
@@ -156,7 +156,7 @@ function keyOf(owner: string, key: string): string {
   return JSON.stringify([owner, key]);
 }
 
-function headOf(kept: Kept): RunHead {
+function headOf(kept: StoredRun): RunHead {
   const { id, owner, thread } = kept.run;
   return {
     id,

@@ -4,7 +4,7 @@ import type { NewRecord, RecordFilter } from "../record-rules.ts";
 import { Watchers } from "../watchers.ts";
 
 /** A record whose body is text, so that callers cannot change the stored value. */
-type Kept = Omit<StoredRecord, "body"> & { readonly text: string };
+type TextRecord = Omit<StoredRecord, "body"> & { readonly text: string };
 
 /** Records that end with their process. */
 export function memoryRecords(now: () => number): Records {
@@ -13,7 +13,7 @@ export function memoryRecords(now: () => number): Records {
 
 class MemoryRecords implements Records {
   readonly #now: () => number;
-  readonly #kinds = new Map<string, { changes: number; readonly records: Map<string, Kept> }>();
+  readonly #kinds = new Map<string, { changes: number; readonly records: Map<string, TextRecord> }>();
   readonly #watchers = new Watchers();
 
   constructor(now: () => number) {
@@ -32,14 +32,14 @@ class MemoryRecords implements Records {
     refuseUnlessVersion(record, known?.version ?? 0, version);
     const updatedAt = this.#now();
     const createdAt = known?.createdAt ?? updatedAt;
-    const kept: Kept = { kind, id, owner, text, version: (known?.version ?? 0) + 1, createdAt, updatedAt };
-    this.#changed(kind).set(id, kept);
+    const kept: TextRecord = { kind, id, owner, text, version: (known?.version ?? 0) + 1, createdAt, updatedAt };
+    this.#noteChange(kind).set(id, kept);
     return recordOf(kept);
   }
 
   async delete(kind: string, id: string): Promise<boolean> {
     const isThere = this.#kinds.get(kind)?.records.has(id) === true;
-    return isThere && this.#changed(kind).delete(id);
+    return isThere && this.#noteChange(kind).delete(id);
   }
 
   async list(kind: string, filter: RecordFilter): Promise<readonly StoredRecord[]> {
@@ -60,8 +60,8 @@ class MemoryRecords implements Records {
   }
 
   /** The records of a kind, about to be changed. */
-  #changed(kind: string): Map<string, Kept> {
-    const known = this.#kinds.get(kind) ?? { changes: 0, records: new Map<string, Kept>() };
+  #noteChange(kind: string): Map<string, TextRecord> {
+    const known = this.#kinds.get(kind) ?? { changes: 0, records: new Map<string, TextRecord>() };
     this.#kinds.set(kind, known);
     known.changes += 1;
     this.#watchers.tell(kind, known.changes);
@@ -69,6 +69,6 @@ class MemoryRecords implements Records {
   }
 }
 
-function recordOf({ text, ...rest }: Kept): StoredRecord {
+function recordOf({ text, ...rest }: TextRecord): StoredRecord {
   return { ...rest, body: recordBody(text) };
 }

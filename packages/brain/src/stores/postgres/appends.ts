@@ -92,9 +92,9 @@ export class PostgresAppends {
     this.#waiting.push({ lease, entries, bodies, resolve, reject });
     this.#working ??= this.#work();
     const { run } = lease;
-    const ended = (): void => void (this.#last.get(run) === settled && this.#last.delete(run));
-    const settled: Promise<void> = promise.then(ended, ended);
-    this.#last.set(run, settled);
+    const ended = (): void => void (this.#last.get(run) === waitForAppends && this.#last.delete(run));
+    const waitForAppends: Promise<void> = promise.then(ended, ended);
+    this.#last.set(run, waitForAppends);
     return promise;
   }
 
@@ -165,7 +165,7 @@ export class PostgresAppends {
         this.#tips.delete(draft.run);
         continue;
       }
-      this.#moved(draft);
+      this.#moveTip(draft);
       for (const call of draft.calls) {
         written.add(call);
         call.resolve();
@@ -189,14 +189,14 @@ export class PostgresAppends {
         const fresh = { ...call, entries: entries.slice(known), bodies: call.bodies.slice(known) };
         const status = advance(lease.run, tip, fresh.entries);
         const drafts = new Map<string, RunDraft>();
-        extend(drafts, fresh, { tip, status, links: chained(fresh, tip) });
+        extend(drafts, fresh, { tip, status, links: chainEntries(fresh, tip) });
         for (const draft of drafts.values())
-          if ((await this.#write([draft])).has(tip.number)) return this.#moved(draft);
+          if ((await this.#write([draft])).has(tip.number)) return this.#moveTip(draft);
       }
     });
   }
 
-  #moved({ run, tip }: RunDraft): void {
+  #moveTip({ run, tip }: RunDraft): void {
     this.remember(run, tip);
     this.#committed(run, tip.seq);
   }
@@ -240,7 +240,7 @@ export function tipOf({ number, epoch, holder, status, seq, hash }: RunPlace): P
 }
 
 /** Entries chained behind a tip. */
-export function chained(
+export function chainEntries(
   { lease, entries, bodies }: Pick<AppendCall, "entries" | "bodies"> & { readonly lease: Pick<Lease, "run"> },
   tip: { readonly hash: string },
 ): StoredLink[] {
@@ -260,7 +260,7 @@ function linksFor(
   const { lease, entries } = call;
   if (tip.epoch !== lease.epoch || !tip.isHeld || entries[0]?.seq !== tip.seq + 1) return undefined;
   try {
-    return { status: advance(lease.run, tip, entries), links: chained(call, tip) };
+    return { status: advance(lease.run, tip, entries), links: chainEntries(call, tip) };
   } catch {
     // Refused by what is known here, which may be old: the store itself is asked.
     return undefined;

@@ -5,11 +5,11 @@ import { chainCheck, ROOT } from "../hash-chain.ts";
 import { mayLive } from "../lease-holder.ts";
 import { joinParts, packEvent } from "../parts.ts";
 import type { PackedBody } from "../parts.ts";
-import { advance, idTaken, leaseLost, noSuchRun, opening, refuseUnlessFree, statusAfter } from "../run-rules.ts";
+import { advance, idTaken, leaseLost, noSuchRun, openingOf, refuseUnlessFree, statusAfter } from "../run-rules.ts";
 import type { RunFilter } from "../run-rules.ts";
 import { parseEvent, whyUnknown } from "../stored-event.ts";
 import type { ChainReport } from "../stored-event.ts";
-import { chained, isWritten, PostgresAppends, tipOf } from "./appends.ts";
+import { chainEntries, isWritten, PostgresAppends, tipOf } from "./appends.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { PostgresRows, SERVER_NOW, termOf } from "./rows.ts";
 import type { RunPlace } from "./rows.ts";
@@ -71,7 +71,7 @@ class PostgresJournal implements Journal {
     this.#options = options;
     this.#connection = options.connection;
     this.#rows = new PostgresRows(options.connection);
-    this.#appends = new PostgresAppends(options.connection, (run, seq) => options.wakes.changed("run", run, seq));
+    this.#appends = new PostgresAppends(options.connection, (run, seq) => options.wakes.tellChange("run", run, seq));
   }
 
   create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
@@ -149,7 +149,7 @@ class PostgresJournal implements Journal {
 
   verify(run: string): Promise<ChainReport> {
     return this.#ofRun(run, async () => {
-      const report = await this.#verified(run);
+      const report = await this.#verifyRun(run);
       if (report.brokenAt !== undefined) this.#options.damage.note(run, report.reason ?? "the chain is broken");
       return report;
     });
@@ -174,11 +174,11 @@ class PostgresJournal implements Journal {
     const rows = new PostgresRows(this.#connection, true);
     const known = run.key === undefined ? undefined : await rows.headOfKey(run.owner, run.key);
     if (known !== undefined && known.id !== run.id) return { head: known };
-    const { first, task } = opening(run.id, entries);
+    const { first, task } = openingOf(run.id, entries);
     const status = advance(run.id, { seq: ROOT.seq, status: "running" }, entries);
     const bodies = entries.map(({ event }) => packEvent(event));
     const parts = joinParts(bodies);
-    const links = chained({ lease: { run: run.id }, entries, bodies }, ROOT);
+    const links = chainEntries({ lease: { run: run.id }, entries, bodies }, ROOT);
     const { seq, at: updatedAt, hash } = links.at(-1) ?? { seq: ROOT.seq, at: first.at, hash: ROOT.hash };
     const { id, owner, thread } = run;
     const head = { id, owner, thread, task, status, seq, startedAt: first.at, updatedAt };
@@ -205,7 +205,7 @@ class PostgresJournal implements Journal {
     ]);
     if (made === undefined) return this.#madeBefore({ run, entries, bodies }, holder);
     this.#appends.remember(id, { number: made.number, epoch: 1, isHeld: true, status, seq, hash });
-    this.#options.wakes.changed("run", id, seq);
+    this.#options.wakes.tellChange("run", id, seq);
     return { head, lease: { run: id, epoch: 1 } };
   }
 
@@ -235,7 +235,7 @@ class PostgresJournal implements Journal {
     return taken;
   }
 
-  async #verified(run: string): Promise<ChainReport> {
+  async #verifyRun(run: string): Promise<ChainReport> {
     const head = await this.#rows.head(run);
     if (head === undefined) throw noSuchRun(run);
     const check = chainCheck(run);

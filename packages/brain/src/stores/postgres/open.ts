@@ -84,7 +84,7 @@ async function prepareSchema(address: PostgresAddress, migrations: readonly stri
   client.on("error", () => undefined);
   await client.connect();
   try {
-    const server = Number(await setting(client, "server_version_num"));
+    const server = Number(await readSetting(client, "server_version_num"));
     if (server < OLDEST_SERVER)
       throw new Fault(
         "STORE_UNREADABLE",
@@ -93,7 +93,7 @@ async function prepareSchema(address: PostgresAddress, migrations: readonly stri
     await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await migrate(client, address, migrations);
     // What is acknowledged is on disk, whatever the server's default is.
-    return (await setting(client, "synchronous_commit")) === "off" ? "-c synchronous_commit=on" : "";
+    return (await readSetting(client, "synchronous_commit")) === "off" ? "-c synchronous_commit=on" : "";
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -131,7 +131,7 @@ async function versionOf(client: Client, schema: string): Promise<number> {
   return Number(found.rows[0]?.version ?? 0);
 }
 
-async function setting(client: Client, name: string): Promise<string> {
+async function readSetting(client: Client, name: string): Promise<string> {
   const { rows } = await client.query("SELECT current_setting($1) AS value", [name]);
   return String(rows[0]?.value);
 }

@@ -27,7 +27,7 @@ const UPDATE = {
 };
 const DELETE = { text: `WITH done AS (DELETE FROM record WHERE kind = $1 AND id = $2 RETURNING number), ${COUNTED}` };
 
-interface Counted {
+interface ChangeCount {
   readonly changes: number;
 }
 
@@ -68,7 +68,7 @@ class PostgresRecords implements Records {
         const row: Row = { kind, id, owner, text, version: (known?.version ?? 0) + 1, createdAt, updatedAt };
         const values = [kind, id, owner, text, row.version, createdAt, updatedAt];
         const statement = known === undefined ? INSERT : UPDATE;
-        if (this.#changed(kind, await this.#connection.query<Counted>(statement, values))) return recordOf(row);
+        if (this.#isChanged(kind, await this.#connection.query<ChangeCount>(statement, values))) return recordOf(row);
       }
     };
     return this.#sequences.do(JSON.stringify([kind, id]), () => this.#connection.write(attempt));
@@ -76,7 +76,7 @@ class PostgresRecords implements Records {
 
   delete(kind: string, id: string): Promise<boolean> {
     const attempt = async (isRepeat: boolean): Promise<boolean> =>
-      this.#changed(kind, await this.#connection.query<Counted>(DELETE, [kind, id])) || isRepeat;
+      this.#isChanged(kind, await this.#connection.query<ChangeCount>(DELETE, [kind, id])) || isRepeat;
     return this.#sequences.do(JSON.stringify([kind, id]), () => this.#connection.write(attempt));
   }
 
@@ -102,10 +102,10 @@ class PostgresRecords implements Records {
   }
 
   /** Wakes the watchers of a kind if the statement changed a record; returns whether it did. */
-  #changed(kind: string, [counted]: readonly Counted[]): boolean {
+  #isChanged(kind: string, [counted]: readonly ChangeCount[]): boolean {
     if (counted === undefined) return false;
     this.#changes.set(kind, counted.changes);
-    this.#wakes.changed("record", kind, counted.changes);
+    this.#wakes.tellChange("record", kind, counted.changes);
     return true;
   }
 }

@@ -63,7 +63,7 @@ export class PostgresWakes {
   }
 
   /** Tells watchers here at once and other brains soon. */
-  changed(table: WatchedTable, thing: string, count: number): void {
+  tellChange(table: WatchedTable, thing: string, count: number): void {
     this.#watchers[table].tell(thing, count);
     if (this.#untold.size < POSTGRES_LIMITS.untold) this.#untold.set(`${table} ${thing}`, [table, thing, count]);
     this.#telling ??= this.#tell().finally(() => (this.#telling = undefined));

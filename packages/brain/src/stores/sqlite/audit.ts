@@ -7,7 +7,7 @@ import { query } from "./query.ts";
 import type { Query } from "./query.ts";
 import { recordDigest, runDigest } from "./seals.ts";
 import type { RecordRowOfSeal, RunRowOfSeal } from "./seals.ts";
-import type { Audit, Sealed } from "../store.ts";
+import type { Audit, SealReport } from "../store.ts";
 
 type Tell = (finding: string) => void;
 
@@ -56,7 +56,7 @@ class Check {
     this.#entry = query(database, "SELECT lower(hex(hash)) AS hash FROM entry WHERE run = ? AND seq = ?");
   }
 
-  all(mark: SealMark): Sealed {
+  all(mark: SealMark): SealReport {
     const marked = mark.read();
     let digestOfMarked: string | undefined;
     for (const row of this.#pages<SealRow>("SELECT number, body, signature FROM seal", "number")) {

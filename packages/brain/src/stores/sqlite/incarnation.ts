@@ -49,7 +49,7 @@ export function sqliteIncarnation(
   const mark = new StoreMark(path, file.inode);
   const look = (): OpenedStore => lookAt(database, { file, marked: mark.read(), isTold: restored });
   const incarnation = recordIncarnation({ database, path }, look, now);
-  const counting = new Counting(() => mark.write(entriesIn(connection.database)));
+  const counting = new CountWriter(() => mark.write(entriesIn(connection.database)));
   counting.write();
   const nothing = (): void => undefined;
   const closing = (): void => {
@@ -94,7 +94,7 @@ function nextIncarnation({ row, why }: OpenedStore, now: () => number): Incarnat
 }
 
 /** Writes the count at once, but at a bounded rate. */
-class Counting {
+class CountWriter {
   readonly #count: () => void;
   #countedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;

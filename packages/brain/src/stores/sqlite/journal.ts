@@ -20,7 +20,7 @@ import {
   isUndriven,
   leaseLost,
   noSuchRun,
-  opening,
+  openingOf,
   refuseUnlessFree,
   termEnd,
 } from "../run-rules.ts";
@@ -84,7 +84,7 @@ class SqliteJournal implements Journal {
       const known = run.key === undefined ? undefined : this.#rows.headOfKey(run.owner, run.key);
       if (known !== undefined && known.id !== run.id) return { head: known };
       if (this.#rows.lease(run.id) !== undefined) return this.#madeBefore(run.id, entries, holder);
-      const { first, task } = opening(run.id, entries);
+      const { first, task } = openingOf(run.id, entries);
       const status = advance(run.id, { seq: ROOT.seq, status: "running" }, entries);
       const until = termEnd(this.#now());
       const number = this.#rows.insertRun({ run, task, status, startedAt: first.at, holder, until });

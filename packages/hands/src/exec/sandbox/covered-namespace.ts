@@ -120,8 +120,8 @@ function settingSteps(mounts: readonly MountEntry[]): readonly Step[] {
   const parts = proc
     .flatMap(({ at }) => PROC_SETTINGS.map((part) => `${at}/${part}`))
     .filter((path) => existsSync(path));
-  const sealed = (path: string): boolean => parts.some((part) => isWithin(part, path));
-  const whole = mounts.filter(({ type, at }) => SETTINGS.has(type) && !sealed(at)).filter(isShown);
+  const isSealed = (path: string): boolean => parts.some((part) => isWithin(part, path));
+  const whole = mounts.filter(({ type, at }) => SETTINGS.has(type) && !isSealed(at)).filter(isShown);
   return [
     ...[...new Set(parts)].map((path): Step => ["seal", path]),
     ...[...new Set(whole.map(({ at }) => at))].map((path): Step => ["freeze", path]),
