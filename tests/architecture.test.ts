@@ -309,6 +309,35 @@ test("no type has a word in its name that GLOSSARY.md tells to avoid", () => {
   assertNone(offenders, "code and glossary agree");
 });
 
+/** A participle that is the whole name. */
+const PARTICIPLE =
+  /^(?:[A-Za-z][a-z]*ed|[Tt]aken|[Ss]aid|[Kk]nown|[Kk]ept|[Tt]old|[Gg]iven|[Hh]eld|[Ss]een|[Dd]one|[Gg]one|[Mm]ade|[Ff]ound|[Ss]hown|[Ww]ritten|[Ss]ent|[Ll]ost|[Cc]hosen|[Dd]riven|[Ww]oken|[Ss]poken|[A-Za-z][a-z]+ing)$/;
+
+/** Words that end like participles and are nouns or verbs. */
+const NOUNS_AND_VERBS = [
+  "Briefing",
+  "Deferred",
+  "deferred",
+  "Feed",
+  "Finding",
+  "Greeting",
+  "ping",
+  "Sampling",
+  "Setting",
+  "Understanding",
+];
+
+test("types are nouns and functions are verbs: none is a bare participle", () => {
+  const declared = /^\s*(?:export )?(?:async )?(?:abstract )?(?:function\*?|class|interface|type) (\w+)(?=[ <(])/gm;
+  const offenders = product.flatMap(({ path, text }) =>
+    [...text.matchAll(declared)]
+      .map(([, name = ""]) => name)
+      .filter((name) => PARTICIPLE.test(name) && !NOUNS_AND_VERBS.includes(name))
+      .map((name) => `${path}: ${name}`),
+  );
+  assertNone(offenders, "a reader learns what a name stands for from the name");
+});
+
 function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
 }
