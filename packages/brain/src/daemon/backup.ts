@@ -153,7 +153,7 @@ async function copyDatabase(from: string, to: string): Promise<void> {
 async function readBackup(folder: string): Promise<Backup> {
   const text = await readFile(join(folder, MANIFEST), "utf8").catch(() => undefined);
   if (text === undefined) throw new Fault("NOT_FOUND", `${folder} is no backup: it has no ${MANIFEST}.`);
-  const said = parsed(text);
+  const said = parseLine(text);
   if (!isBackup(said)) throw new Fault("BAD_REQUEST", `${join(folder, MANIFEST)} is not a manifest of this version.`);
   for (const { path, sha256 } of said.files) {
     const digest = await digestOfFile(join(folder, path)).catch(() => undefined);
@@ -166,7 +166,7 @@ async function readBackup(folder: string): Promise<Backup> {
   return said;
 }
 
-function parsed(text: string): Json {
+function parseLine(text: string): Json {
   try {
     return parseJson(text);
   } catch {

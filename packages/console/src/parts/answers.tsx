@@ -8,14 +8,14 @@ import { ChangeForm, isChangeable } from "./change-form.tsx";
 import { visible } from "./text.tsx";
 
 /** What a person is typing: nothing, the answer or the reason of a no, or what is to run instead. */
-type Typing = "nothing" | "words" | "change";
+type TypedAnswer = "nothing" | "words" | "change";
 
 /** The ways to answer a question: its options, a no with a reason, a change; free text where any text is valid. */
 export function Answers({ run, item }: { readonly run: string; readonly item: QuestionItem }): ReactNode {
   const { question, action } = item;
   const isApproval = question.about.kind === "approval";
   const first = !isApproval && question.options.length === 0 ? "words" : "nothing";
-  const [typing, setTyping] = useState<Typing>(first);
+  const [typing, setTyping] = useState<TypedAnswer>(first);
   const { isSent, fault, send } = useAnswer(run, question.id);
   useAnswerKeys(isApproval && !isSent, send);
   const back = first === "nothing" ? (): void => setTyping("nothing") : undefined;

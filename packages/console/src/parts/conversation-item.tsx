@@ -34,7 +34,11 @@ export const ConversationItem = memo(function ConversationItem(props: {
       );
     case "result":
       return (
-        <SpokenText className={item.isUnmet ? "said result unmet" : "said result"} who={agent} text={textOf(item.result)} />
+        <SpokenText
+          className={item.isUnmet ? "said result unmet" : "said result"}
+          who={agent}
+          text={textOf(item.result)}
+        />
       );
     case "failure":
       return (
