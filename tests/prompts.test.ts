@@ -54,7 +54,7 @@ function textOf({ system, tools, turns }: ModelRequest, folder: string): string 
     .replaceAll(folder, "{folder}")
     .replaceAll(/^(- System:) .*$/gm, "$1 {system}")
     .replaceAll(/^(- Shell:) .*$/gm, "$1 {shell}")
-    .replaceAll(/(folder [^,)]+), [^;]*?\)(?=;|$)/gm, "$1, {system})")
+    .replaceAll(/(folder [^,)\n]+), [^;\n]*?\)(?=;|$)/gm, "$1, {system})")
     .replaceAll(/\d{4}-\d\d-\d\d/g, "{date}");
 }
 
