@@ -8,7 +8,8 @@ import type { Turn } from "./turn.ts";
 import type { Action, ActionClass, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
 export type { Turn } from "./turn.ts";
-export type { ActionOutput, LiveEvent, ModelDelta } from "./live-event.ts";
+export { liveText } from "./live-event.ts";
+export type { ActionOutput, LiveEvent, ModelDelta, ModelThinking } from "./live-event.ts";
 
 /* Everything that happens in a run is one of these: an entry of the journal, which is the truth. */
 

@@ -184,9 +184,10 @@ export interface ModelReply {
 
 /**
  * What a model streams; `replied` and `failed` are terminal. Deltas join to the text of the reply and carry the same
- * `native` flag; `healed` starts another answer and voids the deltas before it.
+ * `native` flag, thinking to that among its parts; `healed` starts another answer and voids what came before it.
  */
 export type ModelEvent =
+  | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "delta"; readonly text: string; readonly native?: true }
   | { readonly type: "healed"; readonly heal: HealTried }
   | { readonly type: "replied"; readonly reply: ModelReply }

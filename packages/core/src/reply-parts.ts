@@ -91,6 +91,11 @@ export function wordsAndCalls(parts: ReplyParts): ReplyParts {
   return { from: parts.from, items };
 }
 
+/** What the model thought, in words; empty when its vendor does not show it. */
+export function thinkingIn({ items }: VendorParts): string {
+  return items.map((part) => (part.kind === "thinking" ? part.text : "")).join("");
+}
+
 /** A rough size of the parts in characters, beyond the text and the call of the reply. */
 export function extraChars({ items }: ReplyParts): number {
   return items.reduce((sum, part) => {

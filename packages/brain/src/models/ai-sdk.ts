@@ -97,6 +97,7 @@ async function* answerOnce(
         }
         const text = incoming.take(part);
         if (text !== undefined && text !== "") yield { type: "delta", text, ...native };
+        if (part.type === "reasoning-delta" && part.delta !== "") yield { type: "thinking", text: part.delta };
       }
     }
     throw new Fault("MODEL_CUT", `${attempt.name} ended its answer before it was finished`);

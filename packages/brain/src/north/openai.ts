@@ -104,7 +104,7 @@ async function converse(deps: ResponseDependencies, call: RouteCall, cast: Cast)
   const { runs } = deps;
   asksToStop(call.headers);
   const asked = readRequest(call.body);
-  const answering = { ...(await beginAnswer(deps, call, { asked, cast })), form: asked.form };
+  const answering = { ...(await beginAnswer(deps, call, { asked, cast })), ...formOf(asked) };
   const { run, after } = answering;
   const attended = stopOnDisconnect(runs, run, call);
   const encoder = encoderFor(call, { answering, asked, production: deps.production });
@@ -115,6 +115,10 @@ async function converse(deps: ResponseDependencies, call: RouteCall, cast: Cast)
     };
   const whole = await wholeAnswer(runs, answering, call).finally(attended);
   return { json: completion(answering, whole), headers: { "x-run-id": run } };
+}
+
+function formOf({ form, includeReasoning }: ChatInput): Pick<ChatAnswer, "form" | "includeReasoning"> {
+  return { form, includeReasoning };
 }
 
 /** The encoder that the caller asks for: a glass box, chunks of text, or undefined for the answer alone. */

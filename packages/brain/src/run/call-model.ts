@@ -1,5 +1,5 @@
 import { buildPrompt, compactBySummary, compactConversation, replyEvents, summaryPrompt } from "@vidro/core/run";
-import type { Event, ModelDelta, ModelRequest } from "@vidro/core";
+import type { Event, LiveEvent, ModelRequest } from "@vidro/core";
 import type { RunState } from "@vidro/core/run";
 import { LiveText } from "./live-text.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
@@ -22,12 +22,15 @@ export function callModel(loop: CallingLoop): Promise<readonly Event[]> {
 
 async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
   const { redactor, live, newActionId } = loop.deps;
-  const publish = (event: ModelDelta): void => live.publish(loop.run, { after: loop.state().seq, event });
+  const publish = (event: LiveEvent): void => live.publish(loop.run, { after: loop.state().seq, event });
   let liveText = new LiveText(loop.state(), redactor);
   for await (const event of answer(loop, buildPrompt(loop.state()))) {
     switch (event.type) {
       case "delta":
         publish(liveText.nextDelta(event));
+        break;
+      case "thinking":
+        publish(liveText.nextThinking(event));
         break;
       case "healed":
         liveText = new LiveText(loop.state(), redactor);

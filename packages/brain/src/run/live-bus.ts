@@ -1,3 +1,4 @@
+import { liveText } from "@vidro/core";
 import type { LiveItem, LiveBus } from "@vidro/core";
 
 /** A bus of live events inside this process. */
@@ -5,7 +6,7 @@ export function liveBus(): LiveBus {
   const listeners = new Map<string, Set<(live: LiveItem) => void>>();
   return {
     publish(run, live) {
-      if ((live.event.type === "model.delta" ? live.event.text : live.event.chunk) === "") return;
+      if (liveText(live.event) === "") return;
       for (const hear of listeners.get(run) ?? []) hear(live);
     },
     watch(run, hear) {

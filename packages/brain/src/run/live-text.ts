@@ -1,5 +1,5 @@
 import { ProseReader, readingOf, Trimmer } from "@vidro/core/run";
-import type { Event, ModelDelta, ModelEvent } from "@vidro/core";
+import type { Event, ModelDelta, ModelEvent, ModelThinking } from "@vidro/core";
 import type { Redactor, TextStream } from "@vidro/core/redact";
 import type { RunState } from "@vidro/core/run";
 
@@ -10,18 +10,29 @@ export class LiveText {
   readonly #redacted: TextStream;
   readonly #trimmer = new Trimmer();
   #reader: ProseReader | undefined;
+  readonly #redactedThinking: TextStream;
   #published = "";
+  #thoughtChars = 0;
 
   constructor(state: RunState, redactor: Redactor) {
     this.#state = state;
     this.#redactor = redactor;
     this.#redacted = redactor.stream();
+    this.#redactedThinking = redactor.stream();
   }
 
   /** The delta that a piece of the reply adds. */
   nextDelta({ text, native }: Extract<ModelEvent, { type: "delta" }>): ModelDelta {
     this.#reader ??= new ProseReader(readingOf(this.#state, native === true));
     return this.#delta(this.#trimmer.push(this.#redacted.push(this.#reader.push(text))));
+  }
+
+  /** What a piece of the model's thinking adds. */
+  nextThinking({ text: piece }: Extract<ModelEvent, { type: "thinking" }>): ModelThinking {
+    const text = this.#redactedThinking.push(piece);
+    const from = this.#thoughtChars;
+    this.#thoughtChars += text.length;
+    return { type: "model.thinking", text, from };
   }
 
   /** The rest of the text once the reply is complete. */

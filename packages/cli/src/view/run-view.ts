@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty";
-import { addUsage, TERMINAL_LIMITS, usageIn } from "@vidro/core";
+import { addUsage, liveText, TERMINAL_LIMITS, thinkingIn, usageIn } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import {
   actionWords,
@@ -123,8 +123,10 @@ class TerminalScreen implements Screen {
       if (this.#isStreaming) this.#text(this.#answer.push(event.text, this.#rows.columns));
       return;
     }
-    const lines = this.#fold.push(event.chunk);
-    if (this.#options.verbose) for (const line of lines) this.#aside(this.#marks.bar, line);
+    const lines = this.#fold.push(liveText(event));
+    // Thinking is shown whole with its reply.
+    if (this.#options.verbose && event.type === "action.output")
+      for (const line of lines) this.#aside(this.#marks.bar, line);
   }
 
   notice(words: string): void {
@@ -211,11 +213,21 @@ class TerminalScreen implements Screen {
     this.#action = event.action;
     this.#isMarkdown = event.model !== PLAIN_MODEL;
     const { text } = event;
+    this.#showThought(event.parts === undefined ? "" : thinkingIn(event.parts).trim());
     if (this.#options.verbose) this.#aside(this.#marks.note, `${event.model}: ${usageWords(event.usage)}`);
     if (this.#isStreaming) this.#text(this.#answer.end(this.#rows.columns));
     // Text beside an action is shown; the answer itself comes with the end of the run.
     if (text.trim() === "" || text === event.answer || this.#answer.hasShown(text)) return;
     this.#line(" ", text.trim());
+  }
+
+  /** What the model thought: folded to one line, whole with --verbose. */
+  #showThought(text: string): void {
+    // What it printed live is not the output of the action that follows.
+    this.#fold = new OutputLines();
+    if (text === "") return;
+    const words = this.#options.verbose ? text : oneLine(text, this.#room);
+    this.#line(this.#paint("magenta", this.#marks.thought), this.#paint(["magenta", "dim"], words));
   }
 
   #showHealing(event: Extract<Event, { type: "intent.analyzed" | "model.failed" | "heal.tried" }>): void {

@@ -43,6 +43,7 @@ export interface TerminalSymbols {
   readonly heal: string;
   readonly ask: string;
   readonly note: string;
+  readonly thought: string;
   readonly stop: string;
   readonly bar: string;
   readonly spinner: readonly string[];
@@ -59,6 +60,7 @@ const DRAWN: TerminalSymbols = {
   heal: "↻",
   ask: "?",
   note: "·",
+  thought: "~",
   stop: "■",
   bar: "│",
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
@@ -75,6 +77,7 @@ const TYPED: TerminalSymbols = {
   heal: "~",
   ask: "?",
   note: "-",
+  thought: "~",
   stop: "#",
   bar: "|",
   spinner: ["-", "\\", "|", "/"],

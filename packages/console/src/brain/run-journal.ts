@@ -17,7 +17,8 @@ export interface RunView {
   readonly state: RunState | undefined;
   readonly conversation: RunConversation;
   readonly timeline: Timeline;
-  /** What is only live: the reply that the model is writing, and the output of the action under way. */
+  /** What is only live: what the model thinks, the reply that it is writing, and the output of the action under way. */
+  readonly thinking: string;
   readonly reply: string;
   readonly output: string;
   readonly fault: string | undefined;
@@ -39,6 +40,7 @@ export class RunJournal {
       conversation: NO_ITEMS,
       timeline: NO_SPANS,
       reply: "",
+      thinking: "",
       output: "",
       fault: undefined,
     };
@@ -87,13 +89,15 @@ export class RunJournal {
       state: reduce(state, entry),
       conversation: foldConversation(conversation, entry),
       timeline: foldTimeline(timeline, entry),
-      ...(isReply ? { reply: "" } : {}),
+      ...(isReply ? { reply: "", thinking: "" } : {}),
       ...(entry.event.type.startsWith("action.") || isTerminal(entry.event) ? { output: "" } : {}),
     });
   }
 
   #show(live: LiveEvent): void {
-    if (live.type === "model.delta")
+    if (live.type === "model.thinking")
+      this.#change({ thinking: (this.#view.thinking + live.text).slice(-CONSOLE_LIMITS.blockChars) });
+    else if (live.type === "model.delta")
       this.#change({ reply: (this.#view.reply + live.text).slice(-CONSOLE_LIMITS.blockChars) });
     else this.#change({ output: (this.#view.output + live.chunk).slice(-CONSOLE_LIMITS.blockChars) });
   }

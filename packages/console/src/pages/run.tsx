@@ -5,7 +5,7 @@ import { faultWords, vidro } from "../brain/connection.ts";
 import { useRun } from "../brain/run-journal.ts";
 import type { RunView } from "../brain/run-journal.ts";
 import type { Item } from "../run/conversation.ts";
-import { ConversationItem } from "../parts/conversation-item.tsx";
+import { ConversationItem, Thought } from "../parts/conversation-item.tsx";
 import { JournalView } from "../parts/journal-view.tsx";
 import { SayForm } from "../parts/say-form.tsx";
 import { Link } from "../parts/route.tsx";
@@ -132,6 +132,7 @@ export function ConversationView({ run }: { readonly run: RunView }): ReactNode 
   return (
     <div className="flow">
       <VirtualList items={run.conversation.items} guessPx={96} keyOf={seqOf} draw={draw} label="Conversation" />
+      {run.thinking !== "" && <Thought text={lastLines(run.thinking)} isOpen />}
       {run.reply !== "" && <Block text={run.reply} lines={40} />}
       {run.output !== "" && <Block text={lastLines(run.output)} lines={12} />}
       {run.state !== undefined && statusOf(run) === "running" && (

@@ -19,6 +19,8 @@ export const ConversationItem = memo(function ConversationItem(props: {
       return <SpokenText className="said me" text={item.text} />;
     case "said":
       return <SpokenText className="said" who={agent} text={item.text} />;
+    case "thought":
+      return <Thought text={item.text} />;
     case "note":
       return <SpokenText className="said note" who={`${agent} notes`} text={item.text} />;
     case "remark":
@@ -61,6 +63,20 @@ export const ConversationItem = memo(function ConversationItem(props: {
       return <QuestionCard run={run} item={item} />;
   }
 });
+
+/** What the model thought, folded to its first line. */
+export function Thought({ text, isOpen = false }: { readonly text: string; readonly isOpen?: boolean }): ReactNode {
+  return (
+    <details className="said thought" open={isOpen}>
+      <summary className="who">
+        thinking · <bdi>{visible(text.split("\n", 1)[0]?.slice(0, 120) ?? "")}</bdi>
+      </summary>
+      <p className="prose">
+        <bdi>{visible(text)}</bdi>
+      </p>
+    </details>
+  );
+}
 
 function SpokenText({
   className,

@@ -1,3 +1,4 @@
+import { thinkingIn } from "@vidro/core";
 import type { Action, Entry, FaultReport, Json, Outcome, Plan, QuestionAsked, Verdict } from "@vidro/core";
 
 /* The conversation view: the journal folded into what a person reads, one item for each thing that is shown. */
@@ -41,6 +42,7 @@ export interface PlanItem {
 export type Item =
   | { readonly kind: "task"; readonly seq: number; readonly text: string }
   | { readonly kind: "said"; readonly seq: number; readonly text: string }
+  | { readonly kind: "thought"; readonly seq: number; readonly text: string }
   | { readonly kind: "note"; readonly seq: number; readonly text: string }
   | { readonly kind: "remark"; readonly seq: number; readonly text: string; readonly by: string }
   | PlanItem
@@ -76,7 +78,9 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
       return { items: [{ kind: "task", seq, text: event.task }, NO_PLAN], actions: new Map(), question: undefined };
     case "model.replied": {
       const isEnd = event.answer !== undefined;
-      const said = event.text.trim() === "" || isEnd ? before : push(before, { kind: "said", seq, text: event.text });
+      const text = event.parts === undefined ? "" : thinkingIn(event.parts).trim();
+      const thought = text === "" ? before : push(before, { kind: "thought", seq, text });
+      const said = event.text.trim() === "" || isEnd ? thought : push(thought, { kind: "said", seq, text: event.text });
       return event.action === undefined ? said : pushAction(said, { kind: "action", seq, action: event.action });
     }
     case "note.observed":

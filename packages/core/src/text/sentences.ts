@@ -1,3 +1,4 @@
+import { liveText } from "../event.ts";
 import type { Event, EventType, LiveEvent } from "../event.ts";
 import { UNASKED_ANSWER } from "./answer-words.ts";
 import { commandLine, oneLine } from "./printable.ts";
@@ -64,7 +65,7 @@ function sentenceOf<Kind extends EventType>(kind: Kind, event: EventOf[Kind]): s
 
 /** A live event as one line for people. */
 export function liveSentence(event: LiveEvent): string {
-  return oneLine(event.type === "model.delta" ? event.text : event.chunk, LINE_CHARS);
+  return oneLine(liveText(event), LINE_CHARS);
 }
 
 /** How an action ended: exit code, amount of output, time. */

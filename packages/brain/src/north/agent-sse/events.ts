@@ -3,7 +3,7 @@ import { encodeSse, encodeSseRetry, SSE_HEARTBEAT } from "@vidro/core/codec";
 import { voidsWords } from "@vidro/core/run";
 import { actionWords, oneLine, planWords, eventSentence } from "@vidro/core/text";
 import { ABORTED_CODE } from "@vidro/core/wire/aon";
-import type { Action, Event, EventType, Json, JsonObject, LiveEvent, Outcome } from "@vidro/core";
+import type { Action, Event, EventType, Json, JsonObject, LiveEvent, ModelThinking, Outcome } from "@vidro/core";
 import { questionShape } from "../question-words.ts";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
 
@@ -71,7 +71,10 @@ export const AGENT_EVENTS: RunEncoder = {
     );
     return texts.length === 0 ? undefined : texts.join("");
   },
-  live: (live, _after, run) => encodeSse({ data: JSON.stringify({ ...encodeLive(live), run_id: run }) }),
+  live: (live, _after, run) =>
+    live.type === "model.thinking"
+      ? undefined
+      : encodeSse({ data: JSON.stringify({ ...encodeLive(live), run_id: run }) }),
   heartbeat: SSE_HEARTBEAT,
   heartbeatMs: STREAM_LIMITS.sseHeartbeatMs,
   resync: (run, next) => encodeSse({ data: JSON.stringify({ type: "resync", next, run_id: run }) }),
@@ -82,7 +85,8 @@ function encodeEvent<Kind extends EventType>(kind: Kind, event: EventOf[Kind], r
   return ENCODERS[kind](event, run);
 }
 
-function encodeLive(live: LiveEvent): JsonObject {
+/** A live event in this wire's terms, which has none for thinking. */
+function encodeLive(live: Exclude<LiveEvent, ModelThinking>): JsonObject {
   return live.type === "model.delta"
     ? { type: "token", text: live.text, from: live.from }
     : { type: "exec_log", stream: live.stream, chunk: live.chunk, action_id: live.action };

@@ -73,9 +73,9 @@ export class ExecutorEncoder {
     return encode(event, at).map((message) => ({ ...message, seq }));
   }
 
-  /** The messages of a live event; the output of a command came from the executor itself and is not sent back. */
+  /** The messages of a live event; the output of a command came from the executor itself and is not sent back, and the wire has no word for thinking. */
   encodeLive(event: LiveEvent): readonly ExecutorMessage[] {
-    if (event.type === "action.output") return [];
+    if (event.type !== "model.delta") return [];
     return [{ type: "agent_message_delta", payload: { generation_id: this.generation, content: event.text } }];
   }
 

@@ -1,6 +1,6 @@
-import { Fault, HTTP_LIMITS, usageIn } from "@vidro/core";
+import { Fault, HTTP_LIMITS, thinkingIn, usageIn } from "@vidro/core";
 import { questionName, readQuestionName } from "@vidro/core/run";
-import type { Action, Entry, Json, JsonObject, QuestionAsked, ToolSpec, Usage } from "@vidro/core";
+import type { Action, Entry, Json, JsonObject, ModelReplied, QuestionAsked, ToolSpec, Usage } from "@vidro/core";
 import { endText } from "@vidro/core/run";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionShape, questionText } from "../question-words.ts";
@@ -26,6 +26,8 @@ export interface AnswerContext {
 /** An answer on the chat wire, and the form of its calls. */
 export interface ChatAnswer extends AnswerContext {
   readonly form: Form;
+  /** Whether the client wants to see what the model thinks. */
+  readonly includeReasoning: boolean;
 }
 
 /** An answer that is over. */
@@ -131,13 +133,17 @@ export class UsageTally implements Usage {
  */
 export class AnswerText {
   readonly used = new UsageTally();
+  /** What the model thought. */
+  thinking = "";
   #said = "";
 
   /** Adds an entry. */
   add(entry: Pick<Entry, "event">): void {
     const { parting } = this.used;
     this.used.add(entry);
-    if (entry.event.type === "model.replied" && entry.event.text !== "") this.#said += parting + entry.event.text;
+    if (entry.event.type !== "model.replied") return;
+    if (entry.event.text !== "") this.#said += parting + entry.event.text;
+    this.thinking += thinkingOf(entry.event);
   }
 
   /** The whole text of an answer that ends with `text`. */
@@ -145,6 +151,11 @@ export class AnswerText {
     const missing = this.used.missingPart(text);
     return missing === "" ? this.#said : this.#said + this.used.parting + missing;
   }
+}
+
+/** What the model thought before a reply. */
+export function thinkingOf({ parts }: ModelReplied): string {
+  return parts === undefined ? "" : thinkingIn(parts);
 }
 
 /** The first fields of every object of one answer. */
@@ -196,7 +207,9 @@ export function completion(answering: ChatAnswer, { wholeText: ending, words }: 
     ending.finish === "stop"
       ? { content: words.ending(ending.text) }
       : { content: words.ending() || null, ...callFields(ending, answering) };
-  const message = { role: "assistant", ...said, refusal: null };
+  const isThoughtShown = answering.includeReasoning && words.thinking !== "";
+  const thought = isThoughtShown ? { reasoning_content: words.thinking } : {};
+  const message = { role: "assistant", ...said, ...thought, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form, used) };
   return {
     ...answerHead(answering, "chat.completion"),

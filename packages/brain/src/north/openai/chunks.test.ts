@@ -3,7 +3,15 @@ import { test } from "node:test";
 import type { Entry, Event } from "@vidro/core";
 import { ChunkEncoder } from "./chunks.ts";
 
-const ANSWERING = { run: "run_1", after: 0, form: "tools", tools: [], model: "bunny", at: 1_700_000_000_000 } as const;
+const ANSWERING = {
+  run: "run_1",
+  after: 0,
+  form: "tools",
+  includeReasoning: false,
+  tools: [],
+  model: "bunny",
+  at: 1_700_000_000_000,
+} as const;
 const replied = (text: string): Event => ({
   type: "model.replied",
   model: "m",

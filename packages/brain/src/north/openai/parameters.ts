@@ -41,6 +41,7 @@ export const CHAT_PARAMETERS: { readonly [name: string]: ParameterTreatment } = 
   response_format: "acted",
   modalities: "acted",
   provider: "acted",
+  include_reasoning: "acted",
   max_tokens: "passed",
   max_completion_tokens: "passed",
   stop: "passed",

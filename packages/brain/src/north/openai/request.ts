@@ -47,6 +47,8 @@ export interface ChatInput extends TurnRequest {
   readonly includeUsage: boolean;
   /** Whether the client can remove text that a chunk declares void. */
   readonly includeVoided: boolean;
+  /** Whether the client wants to see what the model thinks. */
+  readonly includeReasoning: boolean;
 }
 
 /** Parses a request; throws a Fault for what is not supported. */
@@ -62,6 +64,7 @@ export function readRequest(body: JsonObject): ChatInput {
     stream: request.stream === true,
     includeUsage: request.stream_options?.include_usage === true,
     includeVoided: request.stream_options?.include_voided === true,
+    includeReasoning: request.include_reasoning === true,
     ...toolOffer(request),
     sampling: samplingIn(body, request),
   };

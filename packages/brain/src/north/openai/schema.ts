@@ -60,6 +60,8 @@ export interface ChatRequest extends Params {
     /** The client removes text when a chunk has `voided`; an extension of ours. */
     readonly include_voided?: boolean | null;
   } | null;
+  /** Thinking comes as `reasoning_content`; an extension of servers of open models. */
+  readonly include_reasoning?: boolean | null;
   readonly n?: number | null;
   /** Newer name of `max_tokens`. */
   readonly max_completion_tokens?: number | null;
@@ -140,6 +142,7 @@ export const CHAT_REQUEST: JsonObject = object(
     stream_options: orNull(
       object({ include_usage: orNull({ type: "boolean" }), include_voided: orNull({ type: "boolean" }) }),
     ),
+    include_reasoning: orNull({ type: "boolean" }),
     n: orNull({ type: "integer", minimum: 1, maximum: 128 }),
     ...PARAMS,
     temperature: orNull({
