@@ -196,6 +196,43 @@ test("invariant 7: bounds of time and units have their names in core/src/limits"
   assertNone(offenders, "a bound is found in one place");
 });
 
+test("ARCHITECTURE.md has a place for each folder of the packages", () => {
+  const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+  const folders = new Set(product.flatMap(({ path }) => /^packages\/(\w+\/src\/[\w-]+)\//.exec(path)?.[1] ?? []));
+  const isNamed = (folder: string): boolean =>
+    page.includes(`\`${folder}/\``) || new RegExp(`^\\|[^|]*\`${folder.split("/")[2]}/\``, "m").test(page);
+  assert.ok(folders.size > 30);
+  assertNone(
+    [...folders].filter((folder) => !isNamed(folder)),
+    "a stranger finds each folder on the map",
+  );
+});
+
+test("the README of a published package names each folder of its sources", () => {
+  const manifests = globSync("packages/*/package.json", { cwd: ROOT });
+  assert.ok(manifests.length >= 8);
+  const lacking = manifests.flatMap((manifest) => {
+    const folder = dirname(manifest);
+    const readme = readFileSync(join(ROOT, folder, "README.md"), "utf8");
+    // What @vidro/aon, @vidro/client and the command have inside is on the map alone: their readers use them.
+    if (/\/(?:aon|client|cli)$/.test(folder)) return [];
+    const names = new Set(inside(`${folder}/src`).flatMap(({ path }) => /\/src\/([\w-]+)\//.exec(path)?.[1] ?? []));
+    return [...names]
+      .filter((name) => !new RegExp(`[\`/]${name}(?:/|\\b)`).test(readme))
+      .map((name) => `${folder}: ${name}`);
+  });
+  assertNone(lacking, "a reader of the package finds its folders");
+});
+
+test("the decision about our own router says how large it is", () => {
+  const page = readFileSync(join(ROOT, "docs/decisions/0007-our-own-router.md"), "utf8");
+  const [, files = "", lines = ""] = /(\d+) files of our own in [^,]+, about ([\d,]+) lines/.exec(page) ?? [];
+  const http = inside("packages/brain/src/http");
+  assert.ok(Math.abs(Number(files) - http.length) <= 2, `${http.length} files`);
+  const written = http.map(({ text }) => text.split("\n").length - 1).reduce((sum, count) => sum + count, 0);
+  assert.ok(Math.abs(Number(lines.replace(",", "")) / written - 1) < 0.1, `${written} lines`);
+});
+
 test("every invariant of ARCHITECTURE.md is named by a test", () => {
   const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
   const [, invariants = ""] = /^## Invariants$([\s\S]*?)^## /m.exec(page) ?? [];
