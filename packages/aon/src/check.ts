@@ -25,7 +25,7 @@ export interface ClauseFinding {
   readonly notes: readonly string[];
 }
 
-/** What to check. */
+/** The server and the routes to check. */
 export interface CheckOptions {
   /** A route that succeeds. */
   readonly url: string;

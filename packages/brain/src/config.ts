@@ -14,7 +14,7 @@ export type { Setting, SettingKey } from "./config/settings.ts";
 /** The variables of a process. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** What flags say, by the key of their setting. */
+/** Values of flags, by the key of their setting. */
 export type SettingFlags = { readonly [key in SettingKey]?: unknown };
 
 /** Where settings are read from. */
@@ -107,7 +107,7 @@ export function readConfig({ home, env = process.env, flags = {} }: ConfigSource
   return new Config(env, values);
 }
 
-/** What `config.json` holds. */
+/** The content of `config.json`. */
 interface SettingsFile {
   readonly path: string;
   readonly content: JsonObject;
@@ -115,7 +115,7 @@ interface SettingsFile {
   readonly isShared: boolean;
 }
 
-/** What sets a setting, the strongest first. */
+/** Sources of a setting, the strongest first. */
 function originsOf(
   key: SettingKey,
   { flags, env, file }: { flags: SettingFlags; env: Environment; file: SettingsFile | undefined },

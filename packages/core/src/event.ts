@@ -108,7 +108,7 @@ export interface RunStarted {
   readonly budget: Budget;
   /** The conversation that this run continues. */
   readonly thread: string;
-  /** What was said before in that conversation. */
+  /** The earlier turns of that conversation. */
   readonly history: readonly Turn[];
   /** Where the run works, as its thread's prompts begin with it. */
   readonly facts?: RunFacts;
@@ -246,7 +246,7 @@ export interface ContextCompacted {
   readonly why?: "length" | "refused";
   /** Name of the model that wrote the digest; a digest without it is made of lines. */
   readonly summarisedBy?: string;
-  /** What the summary used. */
+  /** The tokens and the cost of the summary. */
   readonly usage?: Usage;
   /** Why the model that was asked for a summary gave none. */
   readonly fault?: FaultReport;

@@ -115,7 +115,7 @@ export interface DialRequest {
   readonly url: string;
   /** A token that the hand issued. */
   readonly token: string;
-  /** What to call it; default: as it calls itself. */
+  /** Its name; default: the one that it reports. */
   readonly name?: string;
   readonly tags?: readonly string[];
   /** Certificates in PEM to trust for this hand, instead of the system's. */

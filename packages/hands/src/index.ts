@@ -18,7 +18,7 @@ export { TOOLS } from "./tools/tools.ts";
 /** A hand that listens for TCP; loaded only where one is served. */
 export const loadTcpHand = () => import("./program/tcp-hand.ts");
 
-/** What keeps a connection up. */
+/** The module that dials again when a connection is lost. */
 export type RedialModule = typeof redialModule;
 
 /** Keeps a connection up; loaded only where one is dialled. */

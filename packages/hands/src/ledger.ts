@@ -46,7 +46,7 @@ export interface ActionStart {
   readonly run: string;
   readonly epoch: number;
   readonly holder: LeaseHolder;
-  /** Who ordered it, on a link that serves several orderers. */
+  /** The orderer, on a link that serves several. */
   readonly by?: string;
 }
 
@@ -61,7 +61,7 @@ type EvictedEntry = { readonly state: "evicted" };
 
 interface EntryOrigin {
   readonly payload: string;
-  /** Who ordered it; undefined also for actions from before this was recorded. */
+  /** The orderer; undefined also for actions from before this was recorded. */
   readonly by?: string;
 }
 

@@ -7,7 +7,7 @@ import type { AnswerForm } from "./engine/engine.ts";
 export interface WorkerSession {
   readonly id: string;
   readonly params: WorkerParams;
-  /** What its answers are held to, when it has tools. */
+  /** The grammar of its answers, when it has tools. */
   readonly form?: AnswerForm;
   messages: readonly WorkerMessage[];
   /** The slot that has evaluated it last. */

@@ -44,7 +44,7 @@ export interface HealingContext {
   readonly rest: (ms: number, message: string) => Promise<void>;
 }
 
-/** What a healing changes for the next attempt. */
+/** The change that a healing makes for the next attempt. */
 export interface HealingChange {
   readonly input?: Json;
   readonly token?: string;

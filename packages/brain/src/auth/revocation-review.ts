@@ -7,7 +7,7 @@ import { LOCAL_OWNER } from "./caller.ts";
  * beside the store cannot be found here: a person reviews them, and marks the review as done.
  */
 
-/** What may have been revoked after the backup and is accepted again. */
+/** Tokens and hands that may have been revoked after the backup and are accepted again. */
 export interface UnreviewedItems {
   /** Names of hands on other machines. */
   readonly hands: readonly string[];

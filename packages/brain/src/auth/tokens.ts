@@ -10,7 +10,7 @@ import { hashSecret, isHashOf, DUMMY_HASH } from "./secret-hash.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import type { VerifiedCaller } from "./caller.ts";
 
-/** What a new token is made with; it may start runs when neither scopes nor a role are given. */
+/** Fields of a new token; it may start runs when neither scopes nor a role are given. */
 export interface TokenRequest {
   readonly owner: string;
   readonly scopes?: readonly string[];

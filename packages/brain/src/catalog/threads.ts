@@ -39,7 +39,7 @@ interface ThreadsDependencies {
   readonly tools: (ids?: string) => Promise<readonly ToolSpec[]>;
 }
 
-/** What a new thread is made with. */
+/** Fields of a new thread. */
 export interface ThreadRequest {
   readonly owner: string;
   /** The uuid of an agent; bunny when it is left out. */

@@ -25,7 +25,7 @@ interface BackupFile {
   readonly sha256: string;
 }
 
-/** What a backup holds. */
+/** The content of a backup. */
 interface Backup {
   readonly format: typeof FORMAT;
   /** When it was made. */

@@ -25,7 +25,7 @@ import { sendFault, sendNothing } from "./send.ts";
 import type { Validator } from "./validate.ts";
 import type { VerifiedCaller } from "../auth/caller.ts";
 
-/** What every request needs of its server. */
+/** The parts of a server that each request uses. */
 export interface ServerContext {
   readonly router: Router;
   readonly validator: (route: RouteMatch["route"]) => Validator;

@@ -22,7 +22,7 @@ import { DeadPeers } from "./dead-peers.ts";
 import { createValidator } from "./validate.ts";
 import type { Validator } from "./validate.ts";
 
-/** What an HTTP server serves, and where it listens. */
+/** The routes of an HTTP server, and the address that it listens at. */
 export interface HttpOptions {
   /** The first one words the faults of unknown paths. */
   readonly surfaces: readonly Surface[];

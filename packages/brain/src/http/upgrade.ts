@@ -33,7 +33,7 @@ export interface Upgrade {
   opener(): Promise<(upgraded: UpgradedConnection) => void>;
 }
 
-/** What upgrades need of their server. */
+/** The parts of a server that upgrades use. */
 interface UpgradeContext {
   readonly allowed: AllowedHosts;
   readonly tokens: Pick<Tokens, "verify">;

@@ -12,12 +12,12 @@ export interface KnowledgeEntry {
   readonly status: KnowledgeStatus;
   /** The run and the place in its journal that it comes from; absent when a person added it. */
   readonly source?: { readonly run: string; readonly seq: number };
-  /** Who said so. */
+  /** Whether a model or a person reported the finding. */
   readonly trust: "model" | "person";
   readonly at: number;
 }
 
-/** What is looked for. */
+/** A search of the knowledge. */
 export interface KnowledgeQuery {
   readonly owner: string;
   /** Words in any language; accents and capitals do not matter. */

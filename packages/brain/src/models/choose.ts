@@ -41,7 +41,7 @@ export async function chooseModel(config: Config, name = ""): Promise<ChosenMode
   return withReason(chain(models), "VIDRO_MODEL says so", models);
 }
 
-/** What would be chosen and why, and whether it could be reached now. */
+/** The model that would be chosen, the reason, and whether its servers can be reached now. */
 export async function describeChoice(config: Config): Promise<Choice> {
   const { name, because, servers } = await chooseModel(config);
   const looks = servers.map(async (url) => ({ url, listens: await isListening(url, MODEL_LIMITS.reachMs) }));

@@ -7,7 +7,7 @@ import type { Runs } from "../run/runs.ts";
 import { mayApprove } from "./approval-rights.ts";
 import type { ApprovalRights } from "./approval-rights.ts";
 
-/** What the surface of executors may ask for. */
+/** Dependencies of the surface of executors. */
 interface ExecutorSurfaceOptions extends ApprovalRights {
   readonly runs: Runs;
   readonly records: Records;

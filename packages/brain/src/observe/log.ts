@@ -19,7 +19,7 @@ export interface LogFields {
 /** Writes a line to the log; its level and sentence come from the table of names. */
 export type Log = (event: LogEventName, fields?: LogFields) => void;
 
-/** What every line of the log begins with. */
+/** The fields that each line of the log begins with. */
 interface LineHead {
   readonly level: Level;
   readonly event: LogEventName;

@@ -27,7 +27,7 @@ export class LiveText {
     return this.#delta(this.#trimmer.push(this.#redacted.push(this.#reader.push(text))));
   }
 
-  /** What a piece of the model's thinking adds. */
+  /** The words that a piece of the model's thinking adds. */
   nextThinking({ text: piece }: Extract<ModelEvent, { type: "thinking" }>): ModelThinking {
     const text = this.#redactedThinking.push(piece);
     const from = this.#thoughtChars;

@@ -36,7 +36,7 @@ import type { RunDependencies } from "./run-dependencies.ts";
 import { orPassedOn } from "./run-requests.ts";
 import type { PassRequest, RunRequest } from "./run-requests.ts";
 
-/** What a run is started with. */
+/** The request that starts a run. */
 export interface StartRequest extends RunTarget {
   readonly task: string;
   /** Owner of the run; the person at this machine when left out. */
@@ -57,7 +57,7 @@ export interface StartRequest extends RunTarget {
   /** Idempotency key: a second start with the same key gives the first run. */
   readonly key?: string;
   readonly budget?: Partial<Budget>;
-  /** What the model must or must not call. */
+  /** The tool that the model must call, or that it must call none. */
   readonly choice?: ToolChoice;
   /** Sampling parameters of the model. */
   readonly sampling?: Sampling;

@@ -23,7 +23,7 @@ export interface TcpHand extends Omit<TcpAddress, "signal"> {
   /** One of the hand's own: with scope `hand` for one of ours, with the scopes of the protocol for others. */
   readonly token: string;
   readonly owner: string;
-  /** What to call it; default: as it calls itself. */
+  /** Its name; default: the one that it reports. */
   readonly name?: string;
   readonly tags?: readonly string[];
   /** Interval of the heartbeat. */

@@ -5,7 +5,7 @@ import type { Log } from "../observe/log.ts";
 import type { ConnectedExecutorDependencies } from "./executor-ws/connected-executor.ts";
 import type { HandRegister } from "./register/hand-register.ts";
 
-/** What the gateway of executors needs. */
+/** Dependencies of the gateway of executors. */
 export interface ExecutorGatewayOptions {
   readonly hands: HandRegister;
   readonly log: Log;

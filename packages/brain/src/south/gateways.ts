@@ -12,7 +12,7 @@ import { standardTools } from "./local.ts";
 import type { HandRegister } from "./register/hand-register.ts";
 import type { LocalHands } from "./register/local-hands.ts";
 
-/** What the gateways of a daemon need. */
+/** Dependencies of the gateways of a daemon. */
 interface GatewayOptions {
   /** The brain's own folder. */
   readonly home: string;

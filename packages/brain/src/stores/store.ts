@@ -46,7 +46,7 @@ export interface Audit {
   check(tell: (finding: string) => void): SealReport;
 }
 
-/** What the seals of a store cover. */
+/** The extent of a store's seals. */
 export interface SealReport {
   readonly seals: number;
   /** Fingerprint of the key that they are signed with. */

@@ -94,7 +94,7 @@ interface InvitationRequest {
   readonly installed?: boolean;
 }
 
-/** What a daemon says of itself, as it came. */
+/** A daemon's own report, as it came. */
 interface DaemonStatus {
   /** The answer of `/readyz`. */
   readonly ready: JsonObject;

@@ -13,7 +13,7 @@ const DESCRIPTION_CHARS = 70;
 
 type Flags = BrainFlags & { readonly json?: boolean };
 
-/** What `vidro agents create` may be told. */
+/** Flags of `vidro agents create`. */
 interface CreateFlags extends Flags {
   readonly name: string;
   readonly description?: string;

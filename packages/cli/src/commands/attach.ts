@@ -5,7 +5,7 @@ import { findRun, lastRun } from "../brain-api/find-run.ts";
 import { sayBrain, showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
 
-/** What `vidro attach` may be told. */
+/** Flags of `vidro attach`. */
 interface AttachFlags extends ShowFlags, BrainFlags {
   readonly last?: boolean;
   readonly after?: number;

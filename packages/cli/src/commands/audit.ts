@@ -25,7 +25,7 @@ interface Sum {
 const LIMITS =
   "Not shown: changes by a person who has the key of this home, changes to what is newer than the last seal, and a whole home that was put back to an earlier state.";
 
-/** What `vidro audit verify` may be told. */
+/** Flags of `vidro audit verify`. */
 interface VerifyFlags {
   readonly json?: boolean;
   /** File with public keys to use instead of those on record. */

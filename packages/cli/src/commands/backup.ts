@@ -5,12 +5,12 @@ import { EXIT } from "../program/exit-codes.ts";
 import { say, writeJson } from "../program/output.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 
-/** What `vidro backup` may be told. */
+/** Flags of `vidro backup`. */
 interface BackupFlags {
   readonly json?: boolean;
 }
 
-/** What `vidro restore` may be told. */
+/** Flags of `vidro restore`. */
 interface RestoreFlags extends BackupFlags {
   readonly replace?: boolean;
 }

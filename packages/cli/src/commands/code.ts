@@ -22,7 +22,7 @@ import { aboutProject, lastConversation, turnOf } from "./code/briefing.ts";
 import type { CodeTurn, Briefing } from "./code/briefing.ts";
 import { readTasks } from "./talk.ts";
 
-/** What `vidro code` may be told besides the task. */
+/** Flags of `vidro code`. */
 interface CodeFlags extends ShowFlags, BrainFlags, ModelFlags {
   readonly workspace?: string;
   readonly resume?: string;

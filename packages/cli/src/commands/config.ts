@@ -8,7 +8,7 @@ import { print, writeJson } from "../program/output.ts";
 import { commandConfig } from "../program/settings.ts";
 import { paint } from "../view/symbols.ts";
 
-/** What the commands below `vidro config` may be told. */
+/** Flags of the commands below `vidro config`. */
 interface ConfigFlags {
   readonly json?: boolean;
 }

@@ -11,7 +11,7 @@ import { homeFolder } from "../program/settings.ts";
 import { paint } from "../view/symbols.ts";
 import { daemonLogFile } from "./background-daemon.ts";
 
-/** What `vidro logs` may be told. */
+/** Flags of `vidro logs`. */
 interface LogFlags {
   readonly follow?: boolean;
   readonly lines: number;

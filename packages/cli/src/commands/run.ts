@@ -11,7 +11,7 @@ import type { ShowFlags } from "../view/show-run.ts";
 import { readTask } from "../program/read-task.ts";
 import { say } from "../program/output.ts";
 
-/** What `vidro run` may be told besides the task. */
+/** Flags of `vidro run`. */
 interface RunFlags extends ShowFlags, BrainFlags, ModelFlags {
   readonly workspace?: string;
   readonly agent?: string;

@@ -14,7 +14,7 @@ import { paint } from "../view/symbols.ts";
 import { openErrorLines, say, writeJson } from "../program/output.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 
-/** What `vidro up` may be told. */
+/** Flags of `vidro up`. */
 interface UpFlags {
   readonly port?: number;
   readonly host?: string;

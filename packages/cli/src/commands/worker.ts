@@ -5,7 +5,7 @@ import { say, writeJson } from "../program/output.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 import { paint } from "../view/symbols.ts";
 
-/** What `vidro worker` may be told. */
+/** Flags of `vidro worker`. */
 interface WorkerFlags {
   readonly model: string;
   readonly socket?: string;

@@ -6,7 +6,7 @@ export interface LeaveReason {
   readonly because: string;
 }
 
-/** What a watcher does when it is interrupted. */
+/** The action of a watcher when it is interrupted. */
 export interface InterruptTarget {
   /** The first Ctrl-C. */
   abort(): void;

@@ -123,7 +123,7 @@ function keyName(struck: string): string {
   return struck.startsWith(ESCAPE) ? "that key" : oneLine(struck, WORDS_CHARS);
 }
 
-/** What is repeated of a text that is no answer. */
+/** The most characters that are repeated of a text that is no answer. */
 const WORDS_CHARS = 40;
 
 /** A refusal, with the person's reason if they gave one. */

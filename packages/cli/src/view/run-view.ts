@@ -40,7 +40,7 @@ interface TerminalOptions extends Verbosity {
   readonly isPiped: boolean;
 }
 
-/** What the model does, in a word. */
+/** The model's present work, in a word. */
 function doingOf({ attempt, summary }: Extract<Event, { type: "model.called" }>): string {
   if (summary === true) return "summing up";
   return attempt > 1 ? `thinking, try ${attempt}` : "thinking";

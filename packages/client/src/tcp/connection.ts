@@ -16,7 +16,7 @@ interface AgentTcpConnectionOptions {
   readonly onHeard?: () => void;
 }
 
-/** What is known of a socket after its greeting. */
+/** A socket, and the facts that its greeting gave. */
 interface GreetedSocket {
   readonly hello: TcpHello;
   readonly decoder: FrameDecoder;

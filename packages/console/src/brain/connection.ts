@@ -26,7 +26,7 @@ export async function request(method: "GET" | "POST" | "DELETE", path: string, b
   });
 }
 
-/** What went wrong, as the brain words it. */
+/** The failure, in the brain's words. */
 export function faultWords(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : "Something went wrong.";
 }

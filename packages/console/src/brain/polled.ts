@@ -3,7 +3,7 @@ import { CONSOLE_LIMITS } from "@vidro/core";
 import { faultWords, isAway, isSignedOut } from "./connection.ts";
 import { brainBack, setPresence } from "./presence.ts";
 
-/** What was read last, and why the last reading failed. */
+/** The value that was read last, and the failure of the last reading. */
 export interface PolledValue<Value> {
   readonly value: Value | undefined;
   readonly fault: string | undefined;

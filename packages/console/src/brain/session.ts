@@ -1,7 +1,7 @@
 import { textIn } from "@vidro/core";
 import { request } from "./connection.ts";
 
-/** Who is signed in, with which rights, at which version of the brain. */
+/** The person who is signed in, their rights, and the version of the brain. */
 export interface Session {
   readonly owner: string;
   readonly isAdmin: boolean;

@@ -16,7 +16,7 @@ import { RunList } from "./runs.tsx";
 
 const SHOWN = 8;
 
-/** What happens now, what waits, and how it went today. */
+/** The page of the runs that work, the questions that wait, and the runs of today. */
 export function HomePage(): ReactNode {
   useTitle("Home");
   const { value: runs, fault } = usePolled("home", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));

@@ -1,7 +1,7 @@
 import { planWords } from "@vidro/core/text";
 import type { QuestionItem } from "./conversation.ts";
 
-/** What a question is about, on one line. */
+/** The subject of a question, on one line. */
 export function planTitle({ question }: QuestionItem): string {
   const { about, text } = question;
   if (about.kind !== "approval" || about.plan === undefined) return text;

@@ -3,7 +3,7 @@ import { actionWords } from "@vidro/core/text";
 
 /* The timeline view: the journal folded into spans of time, each on a row. */
 
-/** What the time of a span went to. */
+/** The kinds of work that spans of time are spent on. */
 export type SpanKind = "model" | "hand" | "person" | "healing";
 
 /** One span of time; without an end it is still open. */

@@ -31,7 +31,7 @@ import type { RunApprovals } from "./run-approvals.ts";
 import { compactTurns, dropSignatures, NO_TURNS, pushTurn, withoutSignature } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
-/** What a run has used of its budget. */
+/** The used part of a run's budget. */
 interface UsedBudget {
   readonly steps: number;
   readonly actions: number;

@@ -4,7 +4,7 @@ import { quoteWord, escapeInvisible } from "./printable.ts";
 import type { Action, FetchPlan, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
 import { planWords, spanWords } from "./words.ts";
 
-/** What a person is asked to approve. */
+/** The approval that a person is asked for. */
 export interface Approvable {
   readonly plan: Plan;
   readonly verdict: Verdict;

@@ -63,7 +63,7 @@ export function joinCommand(url: string, token: string): string {
   return `${INVITATION_VARIABLE}=${token} vidro hands join ${url}`;
 }
 
-/** What the line for a host without Vidro is made of. */
+/** The parts of the line for a host without Vidro. */
 export interface InstallLine {
   /** The address that hands dial. */
   readonly url: string;

@@ -52,7 +52,7 @@ export function runsGivenFiles(name: string): boolean {
   return isWrapper(name) || READERS.has(name) || Object.hasOwn(LOOKED_FOR, name);
 }
 
-/** What a command runs besides the files that it names. */
+/** Files that a command runs besides those that it names. */
 interface ImpliedRuns {
   /** Paths of files that are run if they exist. */
   readonly files: readonly string[];

@@ -16,7 +16,7 @@ export type LineMatch = {
   readonly after?: readonly string[];
 };
 
-/** What to look for. */
+/** A search of lines. */
 interface LineQuery {
   readonly pattern: string;
   readonly isRegex: boolean;

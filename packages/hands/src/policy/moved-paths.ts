@@ -8,7 +8,7 @@ import { basename } from "node:path";
 /** Programs that rename or remove the folders that they are given. */
 const MOVERS = new Set(["mv", "rm", "rmdir"]);
 
-/** What ends one command of a line. */
+/** Characters that end one command of a line. */
 const ENDS = /[;&|()`\n]+/u;
 const REDIRECTION = /\d*[<>]+&?\s*\S*/gu;
 

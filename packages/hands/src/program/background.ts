@@ -41,7 +41,7 @@ export function openLogFile(path: string): (line: string) => void {
   };
 }
 
-/** What is started in the background. */
+/** A program to start in the background. */
 interface DetachedStart {
   readonly argv: readonly string[];
   /** The folder that it works in. */

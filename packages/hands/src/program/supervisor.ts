@@ -8,12 +8,12 @@ import { installUnit, installUserUnit, SERVICE_STATE } from "./unit.ts";
 
 /* What starts a hand with its host: systemd for all users, systemd of one user, or nothing. */
 
-/** What keeps a hand running on this host. */
+/** The supervisor that keeps a hand running on this host. */
 export type Supervisor = "system" | "user" | "none";
 
 const NAME = "vidro-hand";
 
-/** What there is on this host for this user. */
+/** The supervisor that this user has on this host. */
 export function findSupervisor(): Supervisor {
   if (!existsSync("/run/systemd/system")) return "none";
   if (process.getuid?.() === 0) return "system";

@@ -4,7 +4,7 @@ import { isBinary } from "../files/files.ts";
 import { findLines } from "../files/line-search.ts";
 import type { LineFinder, LineMatch } from "../files/line-search.ts";
 
-/** What of a search is shown. */
+/** The shown part of a search. */
 interface PageOptions {
   readonly show: "lines" | "files" | "counts";
   readonly limit: number;

@@ -2,7 +2,7 @@ import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type SandboxScope } from "../exec/sandbox.ts";
 
-/** What a tool may use of the hand that it runs on. */
+/** The parts of a hand that its tools may use. */
 export interface HandContext {
   /** Absolute, with symlinks resolved. */
   readonly workspace: string;
@@ -42,7 +42,7 @@ export interface ToolExecution<P extends Plan = Plan> {
   readonly action: string;
   /** The run that the action belongs to. */
   readonly run: string;
-  /** Who ordered it, at a hand that serves several brains. */
+  /** The orderer, at a hand that serves several brains. */
   readonly by?: string;
   /** Absolute path of the file for the whole output of a process; it does not exist yet. */
   readonly spool: string;

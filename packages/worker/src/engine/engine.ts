@@ -16,7 +16,7 @@ import type {
   LlamaModule,
 } from "./llama-module.ts";
 
-/** What is loaded, and how much of the machine it may take. */
+/** The model to load, and its share of the machine. */
 export interface EngineOptions {
   /** Folder in which the engine is installed. */
   readonly folder: string;

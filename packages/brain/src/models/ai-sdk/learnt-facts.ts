@@ -2,7 +2,7 @@ import { MODEL_LIMITS } from "@vidro/core";
 import { windowNamedIn } from "@vidro/core/run";
 import type { FaultReport, Usage } from "@vidro/core";
 
-/** What a process has learnt about a model from its server. */
+/** Facts about a model that this process has learnt from its server. */
 export class LearntFacts {
   /** The server takes no tools: they are described in the text. */
   isInText = false;

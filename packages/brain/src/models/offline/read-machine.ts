@@ -158,7 +158,7 @@ export function readUptimeFacts(text: string): Uptime | undefined {
     : { minutes: Math.floor(seconds / 60), load };
 }
 
-/** What machine this is. */
+/** The name and the system of this machine. */
 export interface SystemName {
   readonly host: string;
   readonly kernel: string;

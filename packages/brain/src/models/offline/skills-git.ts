@@ -93,14 +93,14 @@ export function gitLog(want: Want, desk: Desk): Skill {
   });
 }
 
-/** What a commit did. */
+/** The changes of a commit. */
 export function gitShow(want: Want, desk: Desk): Skill {
   const format = "--format=%h %s%n%an, %ad";
   const args = ["show", "--stat", format, "--date=iso", want.revision ?? "HEAD"];
   return tellLines(desk, args, (lines) => quote(lines.join("\n")));
 }
 
-/** What differs from the last commit, in all files or in one. */
+/** The differences from the last commit, in all files or in one. */
 export function* gitDiff(want: Want, desk: Desk): Skill {
   const { say } = desk;
   const where = want.path === undefined ? [] : ["--", want.path];
@@ -180,7 +180,7 @@ export function gitRemote(_want: Want, desk: Desk): Skill {
   });
 }
 
-/** What is in the stash. */
+/** The entries of the stash. */
 export function gitStash(_want: Want, desk: Desk): Skill {
   const { say } = desk;
   return tellLines(desk, ["stash", "list"], (lines) =>

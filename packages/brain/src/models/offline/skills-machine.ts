@@ -166,7 +166,7 @@ export function system(want: Want, desk: Desk): Skill {
   });
 }
 
-/** What the machine's clock says. */
+/** The time by the machine's clock. */
 export function clock(_want: Want, desk: Desk): Skill {
   const { say } = desk;
   const call = runProgram(desk, "date", "+%Y-%m-%d %H:%M:%S %Z");

@@ -65,7 +65,7 @@ function stringField({ file, text }: Manifest, name: string): string | undefined
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** What the project is, by its manifest and the beginning of its README. */
+/** The project's name and purpose, by its manifest and the beginning of its README. */
 export function* project(_want: Want, desk: Desk): Skill {
   const { say } = desk;
   const names = yield* namesHere(desk);

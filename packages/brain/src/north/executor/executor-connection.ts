@@ -24,7 +24,7 @@ interface ExecutorConnectionDependencies {
   readonly version: string;
 }
 
-/** Who opened a connection, and for which task. */
+/** The caller that opened a connection, and its task. */
 interface ExecutorCaller extends Pick<Caller, "owner" | "tokenId"> {
   /** The executor's own name of its task, when the path of the connection has it. */
   readonly task: string | undefined;

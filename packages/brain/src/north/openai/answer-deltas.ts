@@ -20,7 +20,7 @@ export class AnswerDeltas {
   /** Text that was sent and belongs to a void reply: the next reply has to repeat it. */
   #owed = "";
 
-  /** What a live event adds. */
+  /** The words that a live event adds. */
   live(event: LiveEvent): AnswerDelta | undefined {
     if (event.type !== "model.delta") return undefined;
     if (event.from === 0) this.#void();
@@ -28,7 +28,7 @@ export class AnswerDeltas {
     return event.from === this.#reply.length ? this.#say(event.text) : undefined;
   }
 
-  /** What an entry adds. */
+  /** The words that an entry adds. */
   entry(entry: Entry): AnswerDelta | undefined {
     const { event } = entry;
     if (voidsWords(event)) this.#void();
@@ -40,7 +40,7 @@ export class AnswerDeltas {
     return delta;
   }
 
-  /** What is left to send when the answer ends with `text`. */
+  /** The words that are left to send when the answer ends with `text`. */
   endWith(text: string | undefined): AnswerDelta | undefined {
     const delta = this.#say(text === undefined ? "" : this.used.missingPart(text));
     if (delta !== undefined || this.#owed === "") return delta;

@@ -13,7 +13,7 @@ interface AnswerStart {
   readonly after: number;
 }
 
-/** What a new run is started with besides its task and history. */
+/** Settings of a new run besides its task and history. */
 export type ChatSetting = Omit<StartRequest, "task" | "history"> & {
   readonly owner: string;
   /** The thread that a new run belongs to, where the client keeps the conversation. */

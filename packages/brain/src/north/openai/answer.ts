@@ -133,7 +133,7 @@ export class UsageTally implements Usage {
  */
 export class AnswerText {
   readonly used = new UsageTally();
-  /** What the model thought. */
+  /** The thinking of the model. */
   thinking = "";
   #said = "";
 
@@ -153,7 +153,7 @@ export class AnswerText {
   }
 }
 
-/** What the model thought before a reply. */
+/** The model's thinking before a reply. */
 export function thinkingOf({ parts }: ModelReplied): string {
   return parts === undefined ? "" : thinkingIn(parts);
 }

@@ -17,7 +17,7 @@ import type { ChatSetting } from "./answer-start.ts";
 import { refusalAt } from "./caller-tools.ts";
 import type { TurnRequest } from "./request.ts";
 
-/** What beginning an answer needs. */
+/** Dependencies of beginning an answer. */
 export interface AnswerDependencies extends ApprovalRights {
   readonly runs: Runs;
   readonly agents: AgentCatalog;
@@ -29,7 +29,7 @@ export interface AnswerDependencies extends ApprovalRights {
   readonly witnesses: Witnesses;
 }
 
-/** Who answers, and with which hands. */
+/** The agent that answers, and its hands. */
 export interface Cast extends Pick<ChatSetting, "tools" | "thread" | "continues" | "sampling" | "hand" | "budget"> {
   readonly agent: AgentProfile;
   /** Whether hands of ours work beside tools of the caller; a caller without tools of its own always has hands. */

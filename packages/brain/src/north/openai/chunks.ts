@@ -20,7 +20,7 @@ interface ChunkOptions {
 export class ChunkEncoder extends SseAnswerEncoder {
   readonly #answering: ChatAnswer;
   readonly #options: ChunkOptions;
-  /** What was sent of the thinking of the reply that is arriving. */
+  /** The part of the arriving reply's thinking that was sent. */
   #thought = "";
 
   constructor(answering: ChatAnswer, options: ChunkOptions) {

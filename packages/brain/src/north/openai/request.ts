@@ -34,7 +34,7 @@ export interface SentConversation {
   readonly returned: ReturnedResult | undefined;
 }
 
-/** What a client asks for, whatever its wire. */
+/** A client's request, the same for each wire. */
 export interface TurnRequest extends SentConversation, ToolOffer {
   readonly stream: boolean;
   /** Parameters of the model. */

@@ -20,7 +20,7 @@ import type { ResponseAnswer } from "./responses/shape.ts";
 import { streamAnswer } from "./stream-answer.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
-/** What the routes of responses need. */
+/** Dependencies of the routes of responses. */
 export interface ResponseDependencies extends AnswerDependencies {
   readonly responses: StoredResponses;
   /** In production only administrators see how an intent was analysed. */

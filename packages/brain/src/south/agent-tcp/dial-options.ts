@@ -2,7 +2,7 @@ import type { Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
 import type { HandRegister } from "../register/hand-register.ts";
 
-/** What dialling needs. */
+/** Dependencies of dialling. */
 export interface TcpDiallerOptions {
   /** Where the secret is kept that tokens are encrypted with. */
   readonly folder: string;

@@ -26,7 +26,7 @@ import type { Warrants } from "../warrants.ts";
 import { serveSouthbound } from "./southbound-server.ts";
 import type { SouthboundRoute, SouthboundServer } from "./southbound-server.ts";
 
-/** What the listener for hands on other machines needs. */
+/** Dependencies of the listener for hands on other machines. */
 export interface SouthboundOptions {
   /** The folder of the authority and of the key that secrets are encrypted with. */
   readonly folder: string;

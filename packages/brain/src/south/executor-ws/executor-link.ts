@@ -15,7 +15,7 @@ import { malformedAnswer } from "../hand-answers.ts";
 import { fallbackJudgement } from "../fallback-policy.ts";
 import type { OrderMemory } from "./order-memory.ts";
 
-/** What a link to an executor needs of its connection. */
+/** The parts of a connection that a link to an executor uses. */
 export interface ExecutorLinkOptions {
   /** Sends a message; drops it when the connection is gone, of which drop() tells the link. */
   readonly send: (message: ExecutorMessage) => void;

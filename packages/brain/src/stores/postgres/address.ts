@@ -47,7 +47,7 @@ export function withoutTls(address: PostgresAddress): PostgresAddress {
   return { ...address, url: url.href, prefersTls: false };
 }
 
-/** What every connection to an address has in common. */
+/** Settings that all connections to an address share. */
 export function clientConfig({ url, schema }: PostgresAddress, options = ""): ClientConfig {
   const own = new URL(url).searchParams.get("options") ?? "";
   return { connectionString: url, options: `${own} -c search_path=${schema} ${options}`.trim() };

@@ -27,7 +27,7 @@ interface AppendCall {
   readonly reject: (thrown: unknown) => void;
 }
 
-/** What is written to one run by one statement. */
+/** The entries that one statement writes to one run. */
 interface RunDraft {
   readonly run: string;
   readonly from: PostgresTip;

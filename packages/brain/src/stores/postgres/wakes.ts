@@ -4,7 +4,7 @@ import type { Client, Notification } from "pg";
 import { Watchers } from "../watchers.ts";
 import type { PostgresConnection } from "./connection.ts";
 
-/** What can be watched: a run by its id, and records by their kind. */
+/** Things that can be watched: a run by its id, and records by their kind. */
 type WatchedTable = "run" | "record";
 
 /** A change: which table, which run or kind, and its counter after it. */

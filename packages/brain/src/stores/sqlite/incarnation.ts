@@ -28,7 +28,7 @@ interface Row {
   readonly file: string;
 }
 
-/** What is known of a store when it is opened. */
+/** The facts about a store when it is opened. */
 interface OpenedStore {
   readonly row: Row | undefined;
   readonly file: FileIdentity;

@@ -86,7 +86,7 @@ async function answerOf(name: string, request: Request): Promise<Json> {
   }
 }
 
-/** What an operator can do about a refusal. */
+/** The next step of an operator after a refusal. */
 function nextStep(status: number): string {
   if (status === 401 || status === 403)
     return " Its key is refused, or a SearXNG server does not give JSON (search.formats in its settings).";

@@ -5,7 +5,7 @@ export interface WebResult {
   readonly snippet: string;
 }
 
-/** What is looked for on the web. */
+/** A search of the web. */
 export interface WebQuery {
   readonly text: string;
   readonly limit: number;

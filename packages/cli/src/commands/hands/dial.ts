@@ -6,7 +6,7 @@ import { readPemFile } from "../../program/read-pem-file.ts";
 import { say, writeJson } from "../../program/output.ts";
 import { handLine } from "../hands.ts";
 
-/** What `vidro hands dial` may be told. */
+/** Flags of `vidro hands dial`. */
 interface DialFlags {
   /** Token of the hand; the token for the brain comes from VIDRO_TOKEN. */
   readonly token: string;

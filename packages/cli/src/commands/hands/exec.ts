@@ -14,7 +14,7 @@ import { absentAnswerer, personAnswerer, yesAnswerer } from "../../view/question
 import { indentText, passOutput, print, say, sayFault, writeJson } from "../../program/output.ts";
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 
-/** What `vidro hands exec` may be told. */
+/** Flags of `vidro hands exec`. */
 interface ExecFlags extends BrainFlags {
   readonly json?: boolean;
   readonly yes?: boolean;

@@ -5,7 +5,7 @@ import { EXIT } from "../../program/exit-codes.ts";
 import { parseExpiry } from "../../program/expiry.ts";
 import { print, say, writeJson } from "../../program/output.ts";
 
-/** What `vidro hands invite` may be told. */
+/** Flags of `vidro hands invite`. */
 interface InviteFlags extends BrainFlags {
   readonly name?: string;
   readonly tags?: readonly string[];

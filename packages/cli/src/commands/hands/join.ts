@@ -1,7 +1,7 @@
 import { join as joinPath } from "node:path";
 import { homeFolder } from "../../program/settings.ts";
 
-/** What joining may be told. */
+/** Flags of `vidro hands join`. */
 interface JoinFlags {
   readonly token?: string;
   readonly tokenFile?: string;

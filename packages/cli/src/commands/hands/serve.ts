@@ -14,7 +14,7 @@ import { say, writeJson } from "../../program/output.ts";
 import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
 import { homeFolder } from "../../program/settings.ts";
 
-/** What `vidro hands serve` may be told. */
+/** Flags of `vidro hands serve`. */
 interface ServeFlags {
   readonly tcp: string;
   readonly workspace?: string;

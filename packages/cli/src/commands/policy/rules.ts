@@ -38,7 +38,7 @@ export async function showPolicy(id: string | undefined, flags: { readonly json?
   return EXIT.ok;
 }
 
-/** What `vidro policy add` may be told. */
+/** Flags of `vidro policy add`. */
 interface AddFlags {
   readonly rule?: string;
   readonly id?: string;

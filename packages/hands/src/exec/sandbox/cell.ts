@@ -15,13 +15,13 @@ import type { ViewPart } from "./file-view.ts";
  * pipe of this process: when this process ends, however it ends, the shell reads the end of its input and ends as well.
  */
 
-/** What a cell is made from. */
+/** The settings of a cell. */
 export interface CellPlan {
   /** The words before the line that runs in the sandbox. */
   readonly words: readonly string[];
   /** The filter of system calls, for `INHERITED_DESCRIPTOR`. */
   readonly filter: Uint8Array;
-  /** What the view consists of. */
+  /** The parts of the view. */
   readonly view: readonly ViewPart[];
   readonly env: { readonly [name: string]: string };
   /** The hand's own folder. */

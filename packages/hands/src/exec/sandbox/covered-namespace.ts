@@ -13,7 +13,7 @@ import { listAncestors, resolveIfPresent } from "./file-view.ts";
  * mounts stay on the folders themselves: a folder that is renamed on the host is still covered.
  */
 
-/** What is covered in a namespace. */
+/** The folders that are covered in a namespace. */
 export interface NamespaceCover {
   readonly workspace: string;
   /** Folders that are replaced by an empty one. */

@@ -12,7 +12,7 @@ import type { Program } from "./program.ts";
  */
 
 const [UNKNOWN, MATCH, NO_MATCH] = [-1, -2, -3];
-/** What lies before the next character. */
+/** The kind of the character before the next one. */
 const [LINE_START, WORD_CHAR, OTHER_CHAR] = [0, 1, 2];
 
 interface State {

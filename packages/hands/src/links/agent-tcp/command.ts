@@ -17,7 +17,7 @@ export interface Bearer {
 /** Verifies a token; rejects with INVALID_TOKEN, TOKEN_EXPIRED, or the fault that prevents the check. */
 export type Verify = (token: string) => Promise<Bearer>;
 
-/** What all commands of a server share. */
+/** Dependencies that all commands of a server share. */
 export interface CommandContext {
   readonly hand: Hand;
   /** Name of this host. */

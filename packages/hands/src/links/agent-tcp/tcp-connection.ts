@@ -15,7 +15,7 @@ import type { RequestEnvelope } from "./envelope.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import type { CommandRegistry } from "./command-registry.ts";
 
-/** What all connections of a server share. */
+/** Dependencies that all connections of a server share. */
 export interface ConnectionContext extends CommandContext {
   readonly registry: CommandRegistry;
   readonly attempts: AuthAttempts;
