@@ -79,6 +79,16 @@ const OPTIONS_OF_COMMANDS: readonly Shape[] = [
     tail: runOf(ARGUMENT),
   },
   {
+    before: [
+      either(...["mysql", "mysqldump", "mysqladmin", "mariadb"].map((program) => literal(program))),
+      ...literal(" -p"),
+      MAYBE_QUOTE,
+    ],
+    unless: NO_TEMPLATE,
+    secret: [charRun(ARGUMENT, 6)],
+    tail: runOf(ARGUMENT),
+  },
+  {
     // `ldapsearch`: the password comes before the search base.
     before: [...literal("-w "), MAYBE_QUOTE],
     unless: NO_TEMPLATE + LOOKS_RANDOM(ARGUMENT),
@@ -113,6 +123,13 @@ export const CONFIG_SHAPES: readonly Shape[] = [
     before: [...QUOTE, ...literal("auth"), ...QUOTE, ...EQUALS, ...QUOTE],
     unless: LOOKS_RANDOM(BASE64),
     secret: [charRun(BASE64, 12, VALUE_CHARS)],
+    tail: runOf(BASE64),
+  },
+  {
+    // The private key of a user in the configuration of Kubernetes, in base64.
+    behind: ANYWHERE,
+    before: [...literal("client-key-data"), MAYBE_QUOTE, ...EQUALS, MAYBE_QUOTE],
+    secret: [charRun(BASE64, 40)],
     tail: runOf(BASE64),
   },
   ...["_pat", "_key", "-key"].map((name) => ({

@@ -55,11 +55,11 @@ const PREFIXES: readonly (readonly [prefixes: string, set: string, chars: number
   ["sgp_", "[A-Za-z0-9_]", 32],
   ["ops_eyJ", "[A-Za-z0-9+/=]", 40],
   ["HRKU-AA", NAME, 40],
-  ["sbp_ sb_secret_", "[A-Za-z0-9_]", 24],
+  ["sbp_ sb_secret_", NAME, 24],
   ["CFPAT-", NAME, 40],
   ["shippo_live_ shippo_test_", HEX, 40],
   ["rdme_ pnu_", ALNUM, 36],
-  ["fo1_ fm1_ fm2_", "[A-Za-z0-9+/=_]", 40],
+  ["fo1_ fm1_ fm1r_ fm1a_ fm2_", "[A-Za-z0-9+/=_-]", 40],
   ["tfp_", "[A-Za-z0-9_.=-]", 40],
   ["FLWSECK-", ALNUM, 12],
   ["EZAK EZTK", ALNUM, 50],
@@ -88,6 +88,7 @@ const PREFIXES: readonly (readonly [prefixes: string, set: string, chars: number
   ["t1.", DOTTED, 100],
   ["sl.", NAME, 100],
   ["p8e-", "[a-z0-9]", 32],
+  ["KEY0", NAME, 50],
   ["tvly- csk- jina_ phx_ rpa_ e2b_ vcp_ vck_", ALNUM, 32],
 ];
 
@@ -189,6 +190,11 @@ const FORMED: readonly Shape[] = [
       DOLLAR,
       charRun(HEX, 32),
     ],
+    tail: NAME_TAIL,
+  },
+  {
+    behind: "(?<=[A-Za-z0-9]{6})",
+    secret: [...literal("_"), charRun(ALNUM, 29), ...literal("_mmk")],
     tail: NAME_TAIL,
   },
   { secret: [...literal("1"), SLASH, SLASH, ...literal("0"), charRun(NAME, 40)], tail: NAME_TAIL },

@@ -26,18 +26,23 @@ export const EQUALS: Pattern = [
 
 const JOINT = charRun("[_ -]", 0, 1);
 
+/** What a secret is for, which Portuguese and Spanish put behind it: `senha_db`, `contraseña_del_banco`. */
+const OF_WHAT = either([], [charRun("[_-]", 1), charRun("[A-Za-z_-]", 1, 16)]);
+
 /** Names of secrets that people type, such as passwords. */
 const PASSWORDS: readonly Pattern[] = [
   [...anyCase("passw"), either(anyCase("or"), []), ...anyCase("d")],
   anyCase("passphrase"),
-  anyCase("senha"),
+  [...anyCase("senha"), OF_WHAT],
   [
     ...anyCase("contrase"),
     either(
       [charRun("[nNñÑ]", 1), charRun("\u0303", 0, 1)],
       [...literal("\\u00"), charRun("[fFdD]", 1), charRun("1", 1)],
+      [...literal("%C3%"), charRun("[B9]", 1), charRun("1", 1)],
     ),
     ...anyCase("a"),
+    OF_WHAT,
   ],
   [...anyCase("palavra"), JOINT, ...anyCase("passe")],
   anyCase("passwort"),
@@ -53,9 +58,8 @@ const KINDS_OF_KEYS =
 
 /** Names of secrets that programs send, such as tokens. */
 const KEYS: readonly Pattern[] = [
-  ...["secret", "segredo", "secreto", "token", "credential", "credencial", "authorization", "bearer"].map((name) =>
-    anyCase(name),
-  ),
+  ...["secret", "token", "credential", "credencial", "authorization", "bearer"].map((name) => anyCase(name)),
+  ...["segredo", "secreto"].map((name) => [...anyCase(name), OF_WHAT]),
   anyCase("credentials"),
   ...KINDS_OF_KEYS.split(" ").map((name) => [...anyCase(name), charRun("[_-]", 0, 1), ...anyCase("key")]),
   [...anyCase("secret"), charRun("[_-]", 0, 1), ...anyCase("key"), charRun("[_-]", 0, 1), ...anyCase("base")],
@@ -83,18 +87,21 @@ const BARE = "[A-Za-z0-9_~+/!@#%^*?-]";
 const QUOTED = "[^\\s\"'`\\\\]";
 const BARE_TAIL = runOf("[^\\s\"'`,;)\\]}&<>\\\\]");
 
-/** Not a number, a call, a member access, or a variable with the same name. */
-const CODE = String.raw`(?!\d{1,16}\b|\w{1,40}[.(\[]|\w{0,40}${ANY_NAME}\b)`;
+/** Not a number (the first digits of a UUID are none), a call, a member access, or a variable with the same name. */
+const CODE = String.raw`(?!\d{1,16}\b(?!-[0-9A-Fa-f]{4}-)|\w{1,40}[.(\[]|\w{0,40}${ANY_NAME}\b)`;
 /** Not a template or a placeholder. */
 export const NO_TEMPLATE = "(?![$<{[*%])";
 const NO_PATH = "(?![/~.])";
+
+/** The end of a name in quotes, also as a subscript: `environ["DB_PASSWORD"]`. */
+const NAME_ENDS: Pattern = [MAYBE_QUOTE, charRun("\\]", 0, 1)];
 
 /** Values of a name, with or without quotes; an unquoted value must contain a digit, unlike a word. */
 function assignments(name: Pattern, behind: string): readonly Shape[] {
   return [
     {
       behind,
-      before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
+      before: [...name, ...NAME_ENDS, ...EQUALS, ...QUOTE],
       // Not a short word without a digit, a version or another number with dots.
       unless: `${NO_TEMPLATE}(?!\\d{1,10}\\.[\\d.]{1,40}["'\`\\\\])(?:${hasDigit(QUOTED)}|(?=${QUOTED}{12}))`,
       secret: [charRun(QUOTED, 6, VALUE_CHARS)],
@@ -135,7 +142,7 @@ const ORDINARY =
 /** Not one of those words. */
 export const NO_ORDINARY_WORD = `(?!(?:${ORDINARY.split(" ")
   .map((letters) => wholeSource([...anyCase(letters.slice(0, 1)), ...literal(letters.slice(1))]))
-  .join("|")})(?![A-Za-zÀ-ÿ]))`;
+  .join("|")})(?![A-Za-z0-9À-ÿ]))`;
 const NO_NAME_INSIDE = (set: string): string => `(?!${set}{0,48}${ANY_PASSWORD})`;
 
 const LINE = "[^\\r\\n\"'`,;{}<>\\\\]";
@@ -176,10 +183,20 @@ const phrases = (name: Pattern, behind: string): readonly Shape[] => [
 
 const ARGUMENT = "[^\\s\"'`\\\\]";
 
+/** Before a name whose value stands behind a space: an option, or a variable of a Dockerfile. */
+const TAKES_ARGUMENT = "(?<=--[a-z0-9-]{0,12}|ENV [A-Za-z0-9_]{0,11})";
+
 /** Secrets in the arguments of a command line. */
 const ARGUMENTS: readonly Shape[] = [
+  ...SHORT_NAMES.map((name) => ({
+    behind: "(?<=--(?:[a-z0-9]{1,10}-)?|ENV (?:[A-Za-z0-9]{1,9}_)?)",
+    before: [...name, charRun(" ", 1, 2), MAYBE_QUOTE],
+    unless: `(?![-$<[{*%|&=(/~.])(?![0-9.:]{1,40}(?:\\s|$))${hasDigit(ARGUMENT)}`,
+    secret: [charRun(ARGUMENT, 6, VALUE_CHARS)],
+    tail: runOf(ARGUMENT),
+  })),
   ...NAMES.map((name) => ({
-    behind: "(?<=--[a-z0-9-]{0,12})",
+    behind: TAKES_ARGUMENT,
     before: [...name, charRun(" ", 1, 2), MAYBE_QUOTE],
     // A word in capitals is a placeholder in a usage text.
     unless: `(?![-$<[{*%|&=(])${NO_ORDINARY_WORD}(?![A-Z_]{2,40}(?![A-Za-z0-9]))(?!\\w{0,40}${ANY_NAME}\\b)`,
@@ -242,8 +259,11 @@ const FILES: readonly Shape[] = [
     secret: [charRun('[^\\s\\\\"]', 4)],
     tail: runOf('[^\\s\\\\"]'),
   },
-  ...NAMES.map((name) => ({
-    behind: ANYWHERE,
+  ...[
+    ...NAMES.map((name) => ({ name, behind: ANYWHERE })),
+    ...SHORT_NAMES.map((name) => ({ name, behind: "(?<=<(?:[A-Za-z0-9]{1,12}[_-])?)" })),
+  ].map(({ name, behind }) => ({
+    behind,
     before: [...name, ...literal(">")],
     unless: NO_TEMPLATE,
     secret: [charRun("[^\\s<>]", 4, VALUE_CHARS)],

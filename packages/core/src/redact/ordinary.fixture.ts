@@ -239,6 +239,17 @@ re_compile_internal (preg, pattern, length, syntax);
 API-compatible with version 2
 test_that_a_long_name_of_a_test_case_is_kept
 new XMLHttpRequest();
+mysql -p shop -u root
+tool --pass 12 --retries 3
+the first pass takes --pass 0.5 seconds
+ENV NODE_VERSION 26.10.0
+ENV PASS_THROUGH yes
+senha_obrigatoria: true
+senha_minima: 12
+config["token_count"] = "12"
+token: 2026-11-16
+<pass>3</pass> <fail>0</fail>
+cache_key_mmk = 3
 export PATH="${"$"}HOME/.cargo/bin:${"$"}PATH"
 `;
 

@@ -38,9 +38,9 @@ export const NAME_TAIL = runOf("[A-Za-z0-9_-]");
 /** How far the lookaheads of a value see, and so how far a stream waits for its end. */
 export const VALUE_CHARS = 64;
 
-/** A key that is recognised by its prefix. */
+/** A key that is recognised by its prefix; it goes on as long as its own characters, or those of a name, do. */
 export function key(prefix: string, set: string, chars: number): Shape {
-  return { secret: [...literal(prefix), charRun(set, chars)], tail: NAME_TAIL };
+  return { secret: [...literal(prefix), charRun(set, chars)], tail: runOf(`(?:${set}|[A-Za-z0-9_-])`) };
 }
 
 /** A lookahead: one of the next characters of a class is a digit. */

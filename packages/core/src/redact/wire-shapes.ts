@@ -38,6 +38,13 @@ const HEADERS: readonly Shape[] = [
     tail: runOf("[^\\r\\n\"'`\\\\]"),
   },
   {
+    // The scheme of Okta's tokens, also without the name of the header.
+    before: literal("SSWS "),
+    unless: hasDigit("[A-Za-z0-9_-]"),
+    secret: [charRun("[A-Za-z0-9_-]", 20)],
+    tail: runOf("[A-Za-z0-9_-]"),
+  },
+  {
     // The response in a Digest header, which is derived from the password.
     behind: "(?<=[ ,])",
     before: [...literal("response="), MAYBE_QUOTE],
