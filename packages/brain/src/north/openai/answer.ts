@@ -32,7 +32,7 @@ export interface ChatAnswer extends AnswerContext {
 
 /** An answer that is over. */
 export interface WholeAnswer {
-  readonly wholeText: AnswerEnding;
+  readonly ending: AnswerEnding;
   readonly words: AnswerText;
 }
 
@@ -90,7 +90,7 @@ export async function wholeAnswer(
     words.add(followed.entry);
     telling.entry(followed.entry);
     const ending = answerEnding(followed.entry, answering.run);
-    if (ending !== undefined) return { wholeText: ending, words };
+    if (ending !== undefined) return { ending, words };
   }
   const message = `The brain stopped before run ${answering.run} was over; it goes on later.`;
   throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP_LIMITS.returnMs });
@@ -147,7 +147,7 @@ export class AnswerText {
   }
 
   /** The whole text of an answer that ends with `text`. */
-  ending(text = ""): string {
+  wholeText(text = ""): string {
     const missing = this.used.missingPart(text);
     return missing === "" ? this.#said : this.#said + this.used.parting + missing;
   }
@@ -201,12 +201,12 @@ export function questionFields({ run }: AnswerContext, ending: AnswerEnding): Js
 }
 
 /** The whole answer as a chat completion. */
-export function completion(answering: ChatAnswer, { wholeText: ending, words }: WholeAnswer): JsonObject {
+export function completion(answering: ChatAnswer, { ending, words }: WholeAnswer): JsonObject {
   const { used } = words;
   const said =
     ending.finish === "stop"
-      ? { content: words.ending(ending.text) }
-      : { content: words.ending() || null, ...callFields(ending, answering) };
+      ? { content: words.wholeText(ending.text) }
+      : { content: words.wholeText() || null, ...callFields(ending, answering) };
   const isThoughtShown = answering.includeReasoning && words.thinking !== "";
   const thought = isThoughtShown ? { reasoning_content: words.thinking } : {};
   const message = { role: "assistant", ...said, ...thought, refusal: null };

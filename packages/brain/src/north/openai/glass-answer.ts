@@ -18,7 +18,7 @@ export function glassAnswer({ run, shape }: GlassAnswer, glass: RunEncoder): Ans
   const result = (entry: Entry): string | undefined => {
     const ending = answerEnding(entry, run);
     if (ending === undefined) return undefined;
-    const data = shape({ wholeText: ending, words });
+    const data = shape({ ending, words });
     return encodeNdjson({ type: "result", data, seq: entry.seq, timestamp: entry.at, run_id: run, requestId: run });
   };
   return {

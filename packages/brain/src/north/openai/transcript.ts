@@ -122,7 +122,7 @@ class RunTranscript {
 
   /** The text of the turn that ends with `text`. */
   #turn(text?: string): string {
-    const all = this.#words.ending(text);
+    const all = this.#words.wholeText(text);
     this.#words = new AnswerText();
     return all;
   }

@@ -92,14 +92,14 @@ export class PostgresAppends {
     this.#waiting.push({ lease, entries, bodies, resolve, reject });
     this.#working ??= this.#work();
     const { run } = lease;
-    const ended = (): void => void (this.#last.get(run) === waitForAppends && this.#last.delete(run));
-    const waitForAppends: Promise<void> = promise.then(ended, ended);
-    this.#last.set(run, waitForAppends);
+    const ended = (): void => void (this.#last.get(run) === settled && this.#last.delete(run));
+    const settled: Promise<void> = promise.then(ended, ended);
+    this.#last.set(run, settled);
     return promise;
   }
 
   /** Resolves when all appends to a run that were called before have ended. */
-  async settled(run: string): Promise<void> {
+  async waitForAppends(run: string): Promise<void> {
     await this.#last.get(run);
   }
 

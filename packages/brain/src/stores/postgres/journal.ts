@@ -137,7 +137,7 @@ class PostgresJournal implements Journal {
   release(lease: Lease): Promise<void> {
     return this.#sequences.do(lease.run, async () => {
       // The last entries of a run may be on their way, and they need the lease.
-      await this.#appends.settled(lease.run);
+      await this.#appends.waitForAppends(lease.run);
       await this.#connection.write(() => this.#connection.query(RELEASE, [lease.run, lease.epoch]));
       this.#appends.forget(lease.run);
     });

@@ -40,7 +40,7 @@ async function readJournalAnswer(
     if (event.type === "run.aborted") return { status: "cancelled", words, seq };
     if (event.type === "run.failed") return { status: "failed", words, seq, fault: event.fault };
     const ending = answerEnding(entry, run);
-    if (ending !== undefined) return { status: "whole", whole: { wholeText: ending, words }, words, seq };
+    if (ending !== undefined) return { status: "whole", whole: { ending, words }, words, seq };
   }
   return { status: "in_progress", words, seq };
 }
@@ -71,7 +71,7 @@ export async function turnsOfResponse(
   const head = await runs.find(run, owner);
   const { status, whole, seq } = await readJournalAnswer(runs, stored, owner);
   if (status === "in_progress") throw new Fault("CONFLICT", `Response ${id} is still being worked on. Wait for it.`);
-  const call = whole?.wholeText.finish === "call" ? whole.wholeText.id : undefined;
+  const call = whole?.ending.finish === "call" ? whole.ending.id : undefined;
   return { turns: await turnsUntil(runs, stored, seq), call, thread: head.thread };
 }
 

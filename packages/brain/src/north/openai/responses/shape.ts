@@ -55,11 +55,8 @@ export function callItem(answering: AnswerContext, { id, call }: CallEnding, isB
 }
 
 /** The items of a whole answer. */
-export function outputItems(
-  answering: AnswerContext,
-  { wholeText: ending, words }: WholeAnswer,
-): readonly JsonObject[] {
-  const text = words.ending(ending.finish === "stop" ? ending.text : undefined);
+export function outputItems(answering: AnswerContext, { ending, words }: WholeAnswer): readonly JsonObject[] {
+  const text = words.wholeText(ending.finish === "stop" ? ending.text : undefined);
   const status = words.used.cutShort && ending.finish === "stop" ? "incomplete" : "completed";
   const said = text === "" && ending.finish === "call" ? [] : [messageItem(answering, text, status)];
   return ending.finish === "call" ? [...said, callItem(answering, ending)] : said;
@@ -76,7 +73,7 @@ export interface ResponseProgress {
 
 /** The progress of a response whose answer is whole. */
 export function wholeProgress(answering: AnswerContext, whole: WholeAnswer): ResponseProgress {
-  const { wholeText: ending, words } = whole;
+  const { ending, words } = whole;
   return { status: endStatus(ending, words.used), output: outputItems(answering, whole), used: words.used, ending };
 }
 
