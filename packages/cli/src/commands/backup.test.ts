@@ -10,7 +10,7 @@ import { lines, Stage } from "../stage.fixture.ts";
 /** The ids of all runs of a home. */
 async function runIds(stage: Stage): Promise<readonly unknown[]> {
   const { stdout } = await stage.run("runs", "list", "--json");
-  return lines(stdout).map((line) => line["id"]);
+  return lines(stdout).map((line) => line["run_id"]);
 }
 
 async function post(url: string, home: string, body: object): Promise<Response> {
