@@ -5,6 +5,7 @@ import { PostgresConnection } from "./postgres/connection.ts";
 import { postgresJournal } from "./postgres/journal.ts";
 import { openPostgres, wakeClient } from "./postgres/open.ts";
 import { postgresRecords } from "./postgres/records.ts";
+import { postgresRetention } from "./postgres/retention.ts";
 import { SERVER_NOW } from "./postgres/rows.ts";
 import { PostgresWakes } from "./postgres/wakes.ts";
 import type { Incarnation, OpenRuns, Store, StoreOptions } from "./store.ts";
@@ -37,6 +38,7 @@ export async function postgresStore(where: string, options: StoreOptions = {}): 
       incarnation,
       journal,
       records: postgresRecords(connection, wakes, now ?? Date.now),
+      retention: postgresRetention(connection),
       condition: {
         damaged: () => damage.list(),
         async openRuns() {

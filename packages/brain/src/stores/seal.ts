@@ -31,6 +31,9 @@ export interface SealedRecord {
   readonly digest: string | null;
 }
 
+/** A run that was deleted because it need not be kept longer, with its last entry. */
+export type PrunedRun = Omit<SealedRun, "row">;
+
 /** The signed content of a seal. */
 export interface StoreSeal {
   readonly number: number;
@@ -41,6 +44,8 @@ export interface StoreSeal {
   readonly upTo: number;
   readonly runs: readonly SealedRun[];
   readonly records: readonly SealedRecord[];
+  /** Runs that were deleted since the last seal. */
+  readonly pruned?: readonly PrunedRun[];
 }
 
 const SEED_BYTES = 32;

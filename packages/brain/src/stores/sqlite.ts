@@ -7,6 +7,7 @@ import { sqliteIncarnation } from "./sqlite/incarnation.ts";
 import { sqliteJournal } from "./sqlite/journal.ts";
 import { openDatabase } from "./sqlite/open.ts";
 import { sqliteRecords } from "./sqlite/records.ts";
+import { sqliteRetention } from "./sqlite/retention.ts";
 import { SqliteSeals } from "./sqlite/seals.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
@@ -33,6 +34,7 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
       ...(key === undefined ? {} : { audit: sqliteAudit(connection, path, key) }),
       journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor, ended: () => seals?.ended() }),
       records: sqliteRecords(connection, { now, isSealed: seals !== undefined }),
+      retention: sqliteRetention(connection, (run) => seals?.pruned(run)),
       condition: { damaged: () => damage.list(), openRuns: openRunsIn(connection, now) },
       close: () => connection.close(),
     };

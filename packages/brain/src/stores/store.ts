@@ -10,6 +10,8 @@ export interface Store {
   readonly incarnation: Incarnation;
   /** Only of a store with signed seals. */
   readonly audit?: Audit;
+  /** Absent of a store in memory, which ends with its process. */
+  readonly retention?: Retention;
   /** Commits pending work and closes; closing the journal does the same. */
   close(): Promise<void>;
 }
@@ -20,6 +22,16 @@ export interface StoreCondition {
   damaged(): readonly DamagedRun[];
   /** Number of open runs; rejects with a Fault when that cannot be read. */
   openRuns(): Promise<OpenRuns>;
+}
+
+/** Deletes ended runs, so that a store does not grow for ever. */
+export interface Retention {
+  /** Ended runs whose last entry is older than `before`, oldest first, at most `limit`. */
+  due(before: number, limit: number): Promise<readonly string[]>;
+  /** Deletes those of the runs that have ended, with all that only they have; an audit knows them. Returns how many. */
+  prune(runs: readonly string[]): Promise<number>;
+  /** Bytes of the content; undefined where another program bounds them. */
+  bytes(): Promise<number | undefined>;
 }
 
 /** Number of open runs. */

@@ -4,6 +4,7 @@ import { startPostgres } from "../../../../tests/support/postgres-server.ts";
 import { journalContract } from "./journal.contract.ts";
 import { leaseContract } from "./lease.contract.ts";
 import { recordsContract } from "./records.contract.ts";
+import { retentionContract } from "./retention.contract.ts";
 import { STORES } from "./stores.ts";
 import type { OpenStore } from "./stores.ts";
 
@@ -18,4 +19,5 @@ for (const [name, open] of Object.entries({ ...STORES, postgres })) {
   journalContract(name, open);
   leaseContract(name, open);
   recordsContract(name, open);
+  if (name !== "memory") retentionContract(name, open);
 }

@@ -170,3 +170,21 @@ export const FOLLOW_LIMITS = {
   /** Interval at which a follower polls for entries of another process. */
   pollMs: 50,
 } as const;
+
+/** Bounds of the deletion of old runs. */
+export const RETENTION_LIMITS = {
+  /** Runs that are looked at together. */
+  page: 256,
+  /** Runs that one commit deletes. */
+  batch: 20,
+  /** Pause between two such commits, in which others write. */
+  pauseMs: 50,
+  /** Interval at which old runs are looked for. */
+  lookMs: HOUR_MS,
+  /** Days for which an ended run is kept, unless the settings say otherwise. */
+  days: 365,
+  /** Largest size of a store in a file before its oldest ended runs are deleted earlier, in MiB. */
+  storeMib: 20 * 1024,
+  /** An ended run is kept at least so long, however large the store is. */
+  leastMs: 24 * HOUR_MS,
+} as const;

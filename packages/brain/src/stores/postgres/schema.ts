@@ -69,4 +69,22 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX part_use_hash ON part_use (hash);
   `,
+  // The lock keeps a run from being written that has a part which is just being deleted.
+  `
+  CREATE FUNCTION prune(ids text[]) RETURNS integer LANGUAGE plpgsql AS $$
+  DECLARE
+    gone bigint[];
+    hashes text[];
+  BEGIN
+    LOCK TABLE part IN SHARE ROW EXCLUSIVE MODE;
+    WITH deleted AS (
+      DELETE FROM run WHERE id = ANY(ids) AND status NOT IN ('running', 'asking') RETURNING number)
+    SELECT coalesce(array_agg(number), '{}') INTO gone FROM deleted;
+    DELETE FROM entry WHERE run = ANY(gone);
+    WITH deleted AS (DELETE FROM part_use WHERE run = ANY(gone) RETURNING hash)
+    SELECT coalesce(array_agg(DISTINCT hash), '{}') INTO hashes FROM deleted;
+    DELETE FROM part WHERE hash = ANY(hashes) AND NOT EXISTS (SELECT FROM part_use WHERE part_use.hash = part.hash);
+    RETURN cardinality(gone);
+  END $$;
+  `,
 ];

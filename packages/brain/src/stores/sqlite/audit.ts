@@ -1,6 +1,6 @@
 import { STORE_LIMITS } from "@vidro/core";
 import { digestOf, isSealSignature } from "../seal.ts";
-import type { StoreSeal, SealedRun, SealKey } from "../seal.ts";
+import type { PrunedRun, StoreSeal, SealedRun, SealKey } from "../seal.ts";
 import { NO_SEAL, SealMark } from "../seal-mark.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { query } from "./query.ts";
@@ -41,6 +41,8 @@ class Check {
   readonly #tell: Tell;
   readonly #run: Query<RunRowOfSeal & { readonly number: number }>;
   readonly #entry: Query<{ readonly hash: string }>;
+  /** Runs that were deleted because they need not be kept longer: the last entry of each. */
+  readonly #pruned = new Map<string, PrunedRun>();
   /** Runs with a finding; later seals would repeat it. */
   readonly #told = new Set<string>();
   /** Digest of each record in its last seal; undefined when it was deleted. */
@@ -58,6 +60,7 @@ class Check {
 
   all(mark: SealMark): SealReport {
     const marked = mark.read();
+    this.#collectPruned();
     let digestOfMarked: string | undefined;
     for (const row of this.#pages<SealRow>("SELECT number, body, signature FROM seal", "number")) {
       this.#checkSeal(row);
@@ -75,6 +78,15 @@ class Check {
       unsealedEntries: this.#count("SELECT count(*) AS count FROM entry WHERE rowid > ?", this.#last?.upTo ?? 0),
       unsealedRecords,
     };
+  }
+
+  /** Reads which runs signed seals say were deleted; a seal with a wrong signature says nothing. */
+  #collectPruned(): void {
+    for (const { body, signature } of this.#pages<SealRow>("SELECT number, body, signature FROM seal", "number")) {
+      if (!body.includes('"pruned":') || !isSealSignature(this.#key, body, signature)) continue;
+      const { pruned = [] }: StoreSeal = JSON.parse(body);
+      for (const run of pruned) this.#pruned.set(run.id, run);
+    }
   }
 
   #checkSeal({ number, body, signature }: SealRow): void {
@@ -99,11 +111,19 @@ class Check {
 
   #whyAltered({ id, seq, hash, row }: SealedRun, seal: number): string | undefined {
     const found = this.#run.get(id);
-    if (found === undefined) return `is missing, which seal ${seal} has`;
+    if (found === undefined) return this.#whyGone({ id, seq, hash }, seal);
     if (runDigest(found) !== row) return `has another owner, thread, key or task than in seal ${seal}`;
     const entry = this.#entry.get(found.number, seq);
     if (entry === undefined) return `ends before entry ${seq}, which seal ${seal} has`;
     return entry.hash === hash ? undefined : `was written anew: entry ${seq} is not the one of seal ${seal}`;
+  }
+
+  /** Why a sealed run that is not in the store was not pruned; a pruned one ended at or after its sealed entry. */
+  #whyGone({ id, seq, hash }: PrunedRun, seal: number): string | undefined {
+    const pruned = this.#pruned.get(id);
+    if (pruned === undefined) return `is missing, which seal ${seal} has`;
+    const isSame = pruned.seq > seq || (pruned.seq === seq && pruned.hash === hash);
+    return isSame ? undefined : `was pruned at entry ${pruned.seq}, which is not the one of seal ${seal}`;
   }
 
   /** Checks the records, and counts those that changed since they were sealed. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { STORE_LIMITS } from "@vidro/core";
 import { digestOf, signSeal } from "../seal.ts";
-import type { StoreSeal, SealedRecord, SealedRun, SealKey } from "../seal.ts";
+import type { PrunedRun, StoreSeal, SealedRecord, SealedRun, SealKey } from "../seal.ts";
 import { NO_SEAL, SealMark } from "../seal-mark.ts";
 import type { LastSeal } from "../seal-mark.ts";
 import type { SqliteConnection, ConnectionMember } from "./connection.ts";
@@ -48,6 +48,8 @@ export class SqliteSeals implements ConnectionMember {
   #isUnsealed = false;
   /** Whether the seal of the open transaction left more to be sealed. */
   #isMore = false;
+  /** Runs that the open transaction deletes. */
+  #pruned: PrunedRun[] = [];
   #fresh: LastSeal | undefined;
   #timer: NodeJS.Timeout | undefined;
   #statements!: ReturnType<typeof statementsOf>;
@@ -77,7 +79,14 @@ export class SqliteSeals implements ConnectionMember {
     this.#isDue = true;
   }
 
+  /** Called when a run is deleted in this transaction: the seal of the same one says so. */
+  pruned(run: PrunedRun): void {
+    this.#pruned.push(run);
+    this.#isDue = true;
+  }
+
   begun(): void {
+    this.#pruned = [];
     this.#isDue = this.#timer === undefined && this.#isUnsealed;
   }
 
@@ -134,8 +143,9 @@ export class SqliteSeals implements ConnectionMember {
     const seal: StoreSeal | undefined = before === undefined ? undefined : JSON.parse(before.body);
     const fresh = entries.all(seal?.upTo ?? 0, STORE_LIMITS.sealEntries);
     const changed = unsealed.all(STORE_LIMITS.sealEntries);
+    const pruned = this.#pruned;
     this.#isMore = fresh.length === STORE_LIMITS.sealEntries || changed.length === STORE_LIMITS.sealEntries;
-    if (fresh.length === 0 && changed.length === 0) return undefined;
+    if (fresh.length === 0 && changed.length === 0 && pruned.length === 0) return undefined;
     const runs = [...new Set(fresh.map(({ run }) => run))].flatMap((run): SealedRun[] => {
       const row = tip.get(run);
       return row === undefined ? [] : [{ id: row.id, seq: row.seq, hash: row.hash, row: runDigest(row) }];
@@ -148,7 +158,15 @@ export class SqliteSeals implements ConnectionMember {
     const number = (seal?.number ?? 0) + 1;
     const previous = before === undefined ? "" : digestOf(before.body);
     const upTo = fresh.at(-1)?.place ?? seal?.upTo ?? 0;
-    const next: StoreSeal = { number, previous, at: this.#now(), upTo, runs, records };
+    const next: StoreSeal = {
+      number,
+      previous,
+      at: this.#now(),
+      upTo,
+      runs,
+      records,
+      ...(pruned.length === 0 ? {} : { pruned }),
+    };
     const body = JSON.stringify(next);
     insert.run(number, body, signSeal(this.#key, body));
     sealed.run(changed.at(-1)?.number ?? 0);
