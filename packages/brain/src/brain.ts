@@ -26,7 +26,7 @@ import { equippedHand } from "./tools/equipped-hand.ts";
 import { researchTool } from "./tools/research.ts";
 import { searchWebTool } from "./tools/search-web.ts";
 import { chooseSearch } from "./tools/web-search/choose-search.ts";
-import type { Audit, Incarnation, Store, StoreCondition } from "./stores/store.ts";
+import type { Audit, Incarnation, Retention, Store, StoreCondition } from "./stores/store.ts";
 import { mirrorRevocations } from "./stores/revocation-file.ts";
 import { openStore, storeNamed } from "./stores/stores.ts";
 
@@ -39,6 +39,8 @@ export interface Brain {
   readonly incarnation: Incarnation;
   /** Audit of the store against its seals; a store in memory has none. */
   readonly audit?: Audit;
+  /** Deletion of ended runs; a store in memory has none. */
+  readonly retention?: Retention;
   /** The model of that name, or the configured one; opened at its first use. */
   readonly model: (name?: string) => Promise<ChosenModel>;
   /** The local hand for a workspace. */
@@ -74,7 +76,8 @@ export interface BrainOptions {
 /** Opens the store, the hands and the models, and returns what is needed to start, resume and follow runs. */
 export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { home, config, log = () => undefined } = options;
-  const { journal: opened, records, condition, incarnation, audit } = await openConfiguredStore(options, log);
+  const { journal: opened, ...state } = await openConfiguredStore(options, log);
+  const { records, incarnation } = state;
   const report = options.report ?? (() => undefined);
   const { journal, knowledge, equip } = openKnowledge(options, options.observe?.(opened) ?? opened);
   const reloadables = new Set<Reloadable>();
@@ -109,17 +112,14 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   });
   requests?.serve(runs.serveRequest);
   return {
+    ...state,
     runs,
     journal,
-    records,
-    incarnation,
-    ...(audit === undefined ? {} : { audit }),
     model,
     hand,
     hands,
     ...own,
     reloadables,
-    condition,
     async close() {
       await requests?.close();
       await runs.close();

@@ -1,4 +1,4 @@
-import { PAGE_LIMITS, RUN_LIMITS, thrownStack } from "@vidro/core";
+import { asFault, PAGE_LIMITS, RUN_LIMITS, thrownStack } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { openAgentCatalog } from "./catalog/agents.ts";
 import { openBrain } from "./brain.ts";
@@ -6,6 +6,7 @@ import type { Brain, BrainOptions } from "./brain.ts";
 import type { Config } from "./config.ts";
 import { endContained } from "./observe/containment.ts";
 import { readPem } from "./auth/pem.ts";
+import { RunRetention } from "./daemon/run-retention.ts";
 import { tokenFile, writeDaemonFile } from "./daemon/daemon-file.ts";
 import { holdHome } from "./daemon/daemon-lock.ts";
 import { HealthWatch } from "./observe/health.ts";
@@ -151,6 +152,10 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     const settings = model === undefined ? {} : { model };
     await writeDaemonFile(home, { ...place, ...command, ...settings, workspace, startedAt: Date.now() });
     parts.survey.start();
+    parts.retention?.start(
+      (runs) => log("runs.pruned", { runs }),
+      (thrown) => log("runs.prune_failed", { ...asFault(thrown).report() }),
+    );
   }
   log("daemon.started", { url, pid: process.pid });
   return {
@@ -204,6 +209,7 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
   return {
     brain,
+    retention: openRetention(brain, config),
     watch,
     tokens,
     sessions,
@@ -218,11 +224,23 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   };
 }
 
+/** The deletion of old runs by the settings. */
+function openRetention({ retention, journal }: Brain, config: Config): RunRetention | undefined {
+  const exportTo = config.get("keep_export");
+  const rules = {
+    days: config.get("keep_days"),
+    storeMib: config.get("keep_store_mib"),
+    ...(exportTo === undefined ? {} : { exportTo }),
+  };
+  return retention === undefined ? undefined : new RunRetention({ retention, journal, now: Date.now }, rules);
+}
+
 async function closeParts(parts: Parts): Promise<void> {
   const { brain, watch, tokens, metrics, gateways, survey, sweeper, revokedRuns, log } = parts;
   watch.close();
   await Promise.all([
     survey.close(),
+    parts.retention?.close(),
     gateways["agent-ws"].close(),
     gateways["agent-tcp"].close(),
     sweeper.close(),
@@ -245,6 +263,8 @@ interface Parts {
   readonly telemetry: TelemetryStore;
   readonly gateways: Gateways;
   readonly survey: JournalSurvey;
+  /** Deletes old runs; a store in memory needs none. */
+  readonly retention: RunRetention | undefined;
   readonly sweeper: LeaseSweeper;
   readonly revokedRuns: RevokedRuns;
   /** Collects what can be read again from its files. */

@@ -15,4 +15,5 @@ export { STORE_VERSION } from "./stores/sqlite/schema.ts";
 export type { StoredAgent } from "./catalog/agent.ts";
 export type { VerifiedCaller } from "./auth/caller.ts";
 export { makeFolder } from "./daemon/home-folder.ts";
+export { RunRetention } from "./daemon/run-retention.ts";
 export { backUpHome, restoreHome } from "./daemon/backup.ts";

@@ -1,4 +1,4 @@
-import { CLIENT_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
+import { CLIENT_LIMITS, LONGEST_TIMER_MS, RETENTION_LIMITS } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
 import { WORKER_SOCKET } from "@vidro/core/wire/worker";
 import { factsByModel, modelPrice } from "./model-kinds.ts";
@@ -109,6 +109,29 @@ export const SETTINGS = {
     about:
       "address of a PostgreSQL database that keeps journals and records, and that several brains may share: `postgres://user:password@host:5432/database`, with `sslmode` and the other words of libpq, and `schema` (default `vidro`)",
     otherwise: "a file of SQLite in the home",
+  },
+  keep_days: {
+    group: "Daemon",
+    kind: wholeNumber(0, 36_500),
+    variable: "VIDRO_KEEP_DAYS",
+    default: RETENTION_LIMITS.days,
+    about:
+      "days for which an ended run is kept; 0 keeps every run. `vidro audit verify` knows deleted runs by the seals",
+  },
+  keep_store_mib: {
+    group: "Daemon",
+    kind: wholeNumber(0, 1_000_000_000),
+    variable: "VIDRO_KEEP_STORE_MIB",
+    default: RETENTION_LIMITS.storeMib,
+    about:
+      "size of the store in the home, in MiB, beyond which its oldest ended runs are deleted earlier, but not within a day; 0 sets no bound",
+  },
+  keep_export: {
+    group: "Daemon",
+    kind: anyText,
+    variable: "VIDRO_KEEP_EXPORT",
+    about: "folder that a run is written to, as NDJSON, before it is deleted",
+    otherwise: "it is not written",
   },
   on_restart: {
     group: "Daemon",

@@ -54,6 +54,8 @@ export const LOG_EVENTS = {
     "warn",
     "The issuer or the audience of signed tokens is not set: every token signed with the same key is accepted.",
   ],
+  "runs.pruned": ["info", "Ended runs were deleted because they need not be kept longer."],
+  "runs.prune_failed": ["warn", "Old runs could not be deleted; the next hour tries again."],
   "run.faulted": ["error", "A run met a bug in Vidro."],
   "run.unreadable": ["warn", "The journal of a run cannot be read."],
   "run.resume_failed": ["warn", "An open run could not be resumed."],

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { openBrain } from "@vidro/brain";
 import { readConfig } from "@vidro/brain/config";
 import { TERMINAL_LIMITS } from "@vidro/core";
+import { entry, startedEvent } from "../../../brain/src/stores/journal.fixture.ts";
 import { lines, Stage, wholeBody } from "../stage.fixture.ts";
 
 const TASK = "how much disk is free?";
@@ -71,6 +72,28 @@ test("an audit finds a run that was deleted, cut off, written anew or given to a
     assert.match(stdout, /^fail \d runs checked, 4 things not as sealed\.$/m);
     if (when === "at once") assert.equal((await stage.run("run", "--json", TASK)).code, 0);
   }
+});
+
+test("runs that were pruned are no finding, and another deleted run still is", async () => {
+  await using stage = await Stage.set();
+  const brain = await openBrain({ home: stage.home, config: readConfig({ env: {} }) });
+  const old = [entry(1, startedEvent(TASK)), entry(2, { type: "run.aborted", reason: "done" })];
+  const holder = { host: "test", boot: "", pid: process.pid, started: "" };
+  for (const id of ["old_0", "old_1"]) await brain.journal.create({ id, owner: "me", thread: "t" }, old, holder);
+  await brain.close();
+  const kept = String(lines((await stage.run("run", "--json", TASK)).stdout)[0]?.["run_id"]);
+  const said = async (...flags: readonly string[]): Promise<string> =>
+    (await stage.run("runs", "prune", "--older-than", "30", ...flags)).stderr;
+  assert.match(await said("--dry-run"), /2 ended runs older than 30 days\./);
+  assert.match(await said("--export", join(stage.workspace, "out")), /2 ended runs older than 30 days deleted\./);
+  const { code, stdout } = await stage.run("audit", "verify");
+  assert.equal(code, 0, stdout);
+  {
+    using database = new DatabaseSync(join(stage.home, "journal.db"));
+    database.prepare(`DELETE FROM entry WHERE run = ${NUMBER}`).run(kept);
+    database.prepare("DELETE FROM run WHERE id = ?").run(kept);
+  }
+  assert.match((await stage.run("audit", "verify")).stdout, new RegExp(`altered run ${kept} is missing`));
 });
 
 test("an audit finds a token that was widened, deleted or put in", async () => {

@@ -117,7 +117,7 @@ function addSay(root: Command, exit: Exit): void {
 }
 
 function addRuns(root: Command, exit: Exit): void {
-  const runs = root.command("runs").description("list, show, export and abort runs");
+  const runs = root.command("runs").description("list, show, export, delete and abort runs");
   addBrainFlags(runs.command("list"))
     .description("list runs, newest first")
     .option("--open", "only runs that have not ended")
@@ -136,6 +136,13 @@ function addRuns(root: Command, exit: Exit): void {
     .argument(...RUN_ARGUMENT)
     .option("--out <file>", "new file to write (default: stdout)")
     .action(async (run: string, flags) => exit(await (await loadRuns()).exportRun(run, flags)));
+  runs
+    .command("prune")
+    .description("delete ended runs of this home that are older than so many days")
+    .addOption(new Option("--older-than <days>", "days since the last entry").argParser(count).makeOptionMandatory())
+    .option("--export <folder>", "write each run there as NDJSON before it is deleted")
+    .option("--dry-run", "only say how many there are")
+    .action(async (flags) => exit(await (await import("../commands/prune-runs.ts")).pruneRuns(flags)));
   addBrainFlags(runs.command("abort"))
     .description("abort an open run")
     .argument(...RUN_ARGUMENT)
