@@ -5,7 +5,6 @@ import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
 import type OpenAI from "openai";
 import { startAgentServer } from "../support/agent-server.ts";
-import type { AgentServer } from "../support/agent-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { startFrontEndServer } from "../support/front-end-server.ts";
 import type { FrontEndServer } from "../support/front-end-server.ts";
@@ -92,23 +91,29 @@ const said = (words: string): ModelReply => ({
   usage: { inputTokens: 1, outputTokens: 1 },
 });
 
-async function black(end: AgentServer, session: string, prompt: string): Promise<JsonObject> {
-  const headers = { accept: "application/json" };
-  const answer = await end.ask("POST", "/agent/generate", { body: { session_id: session, prompt }, headers });
-  const json = (await answer.json()) as JsonObject;
-  assert.equal(answer.status, 200, JSON.stringify(json));
-  return json;
-}
+/** How a client of 000 asks for the answer as a whole. */
+const WHOLE = {
+  "the black box": { headers: { accept: "application/json" }, body: {} },
+  "stream: false": { headers: {}, body: { stream: false } },
+} as const;
 
-test("000 the black box ends with the question as well, and the next message of the session answers it", async (t) => {
-  const order = said(JSON.stringify({ type: "shell", command: COMMAND }));
-  const end = await startAgentServer(t, scriptedModel([order, said("It is done.")]));
-  const session = await end.session();
-  const asked = await black(end, session, "make the effect");
-  assert.equal(commandOf(asked["question"]), COMMAND);
-  assert.ok((asked["result"] as string).includes(COMMAND));
-  assert.equal((await black(end, session, "hm"))["result"], asked["result"]);
-  const done = await black(end, session, "sí");
-  assert.deepEqual([done["result"], done["run_id"]], ["It is done.", asked["run_id"]]);
-  assert.equal(effects(end), "done\n");
-});
+for (const [way, { headers, body }] of Object.entries(WHOLE))
+  test(`000 ${way} ends with the question as well, and the next message of the session answers it`, async (t) => {
+    const order = said(JSON.stringify({ type: "shell", command: COMMAND }));
+    const end = await startAgentServer(t, scriptedModel([order, said("It is done.")]));
+    const session = await end.session();
+    const generate = async (prompt: string): Promise<JsonObject> => {
+      const sent = { ...body, session_id: session, prompt };
+      const answer = await end.ask("POST", "/agent/generate", { body: sent, headers });
+      const json = (await answer.json()) as JsonObject;
+      assert.equal(answer.status, 200, JSON.stringify(json));
+      return json;
+    };
+    const asked = await generate("make the effect");
+    assert.equal(commandOf(asked["question"]), COMMAND);
+    assert.ok((asked["result"] as string).includes(COMMAND));
+    assert.equal((await generate("hm"))["result"], asked["result"]);
+    const done = await generate("sí");
+    assert.deepEqual([done["result"], done["run_id"]], ["It is done.", asked["run_id"]]);
+    assert.equal(effects(end), "done\n");
+  });

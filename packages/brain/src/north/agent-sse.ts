@@ -116,7 +116,9 @@ async function generate(deps: AgentWires, call: RouteCall): Promise<Reply> {
   const { session_id: session, prompt, objective, history = [], stream } = call.body as unknown as GenerateBody;
   const thread = await deps.threads.find(session, call.caller.owner);
   const task = prompt ?? objective ?? "";
-  const asking = wantsBlack(call) ? await waitingIn(deps, thread.id, call.caller.owner) : [];
+  // Without a stream a question ends the turn, so the next message may answer it.
+  const isWhole = stream === false || wantsBlack(call);
+  const asking = isWhole ? await waitingIn(deps, thread.id, call.caller.owner) : [];
   const waiting = onlyOne(asking.filter(takesWords));
   if (waiting !== undefined) return answerByMessage(deps, call, { waiting, text: task });
   const { run, existed } = await deps.runs.start({
@@ -130,7 +132,7 @@ async function generate(deps: AgentWires, call: RouteCall): Promise<Reply> {
     ...(history.length === 0 ? {} : { history: history.map(({ role, content }): Turn => ({ role, text: content })) }),
     interactive: wantsPerson(call),
   });
-  if (stream === false || wantsBlack(call)) return awaitEnd(deps, call, { run: run.id, after: 0 });
+  if (isWhole) return awaitEnd(deps, call, { run: run.id, after: 0 });
   return streamEvents(deps, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
 }
 
