@@ -1,5 +1,7 @@
 /** Facts about a model; what is absent is not known. */
 export interface ModelFacts {
+  /** The provider that offers it under this id. */
+  readonly vendor?: string;
   /** Tokens that a prompt and its reply may have together. */
   readonly window?: number;
   /** Tokens of the longest reply. */
@@ -10,6 +12,8 @@ export interface ModelFacts {
   readonly images?: boolean;
   /** It thinks before it replies. */
   readonly thinking?: boolean;
+  /** Its vendor gives its thinking in words to who asks for them. */
+  readonly showsThinking?: boolean;
   /** A reply may have several calls. */
   readonly parallelCalls?: boolean;
   /** The vendor refuses a request that forces a call of a tool. */

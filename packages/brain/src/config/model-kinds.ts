@@ -38,11 +38,13 @@ const isPrice: FieldCheck = (value) =>
   hasFields(value, PRICE_CHECKS) && isAmount(value["input"]) && isAmount(value["output"]);
 
 const FACT_CHECKS: { readonly [field in keyof Required<ModelFacts>]: FieldCheck } = {
+  vendor: (value) => typeof value === "string",
   window: isCount,
   answer: isCount,
   tools: isFlag,
   images: isFlag,
   thinking: isFlag,
+  showsThinking: isFlag,
   parallelCalls: isFlag,
   refusesForcedTools: isFlag,
   prices: (value) => Array.isArray(value) && value.length > 0 && value.every(isPrice),

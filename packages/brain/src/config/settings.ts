@@ -276,8 +276,8 @@ export const SETTINGS = {
     group: "Models",
     kind: wholeNumber(1, 100_000_000),
     variable: "VIDRO_MODEL_ANSWER",
-    about: "tokens of the model's longest answer",
-    otherwise: "what is known of the model",
+    about: "tokens of the model's longest answer; the model is told to end there",
+    otherwise: "the vendor's own bound",
   },
   model_price: {
     group: "Models",
@@ -292,7 +292,7 @@ export const SETTINGS = {
     kind: factsByModel,
     variable: "VIDRO_MODEL_FACTS",
     about:
-      'facts by the name of a model: `{"my-model": {"window": 32768, "answer": 4096, "prices": [{"input": 1, "output": 2}]}}`; also `tools`, `images`, `thinking`, `parallelCalls`, `refusesForcedTools`',
+      'facts by the name of a model: `{"my-model": {"window": 32768, "answer": 4096, "prices": [{"input": 1, "output": 2}]}}`; also `tools`, `images`, `thinking`, `showsThinking`, `parallelCalls`, `refusesForcedTools`',
     otherwise: "what the server says and the catalogue has",
   },
   vendor_packages: {

@@ -25,6 +25,10 @@ export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   readonly native?: true;
   /** The vendor refuses a request that forces a call of a tool. */
   readonly refusesForcedTools?: true;
+  /** The vendor gives its thinking in words to who asks for them. */
+  readonly showsThinking?: true;
+  /** Tokens of the longest reply, where a setting bounds it. */
+  readonly answer?: number;
   /** Tokens of the model's window, where it is known. */
   readonly window?: number;
   /** Asks the server for the window, where it is not known. */

@@ -69,3 +69,22 @@ test("a vendor that refuses forced calls is not asked for one", () => {
   const none = { ...REQUEST, choice: "none" } as const;
   assert.deepEqual(callOptions(none, { name: "m", refusesForcedTools: true }).toolChoice, { type: "none" });
 });
+
+test("a vendor that shows thinking is asked for it unless no thinking is wanted, and a bound on answers is passed on", () => {
+  const shown = {
+    name: "m",
+    showsThinking: true,
+    providerOptions: { anthropic: { disableParallelToolUse: true } },
+  } as const;
+  const { providerOptions } = callOptions(REQUEST, shown);
+  assert.deepEqual(providerOptions?.["anthropic"], {
+    disableParallelToolUse: true,
+    thinking: { type: "adaptive", display: "summarized" },
+  });
+  assert.deepEqual(providerOptions?.["google"], { thinkingConfig: { includeThoughts: true } });
+  const unwanted = callOptions({ ...REQUEST, sampling: { reasoning: "none" } }, shown).providerOptions;
+  assert.deepEqual(unwanted?.["anthropic"], shown.providerOptions.anthropic);
+  assert.equal(callOptions(REQUEST, { name: "m", answer: 500 }).maxOutputTokens, 500);
+  const asked = { ...REQUEST, sampling: { maxTokens: 7 } };
+  assert.equal(callOptions(asked, { name: "m", answer: 500 }).maxOutputTokens, 7);
+});

@@ -31,6 +31,8 @@ export function openVendorModel(
     // Another address may serve any model; those of the vendor itself all call tools.
     ...(access.url === undefined && provider.isMixed !== true ? { native: true } : {}),
     ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
+    ...(facts.showsThinking === true ? { showsThinking: true } : {}),
+    ...longestAnswer(model, config),
     ...patience(config),
     ...(facts.window === undefined ? {} : { window: facts.window }),
     ...(access.url?.startsWith("http") === true
@@ -49,11 +51,18 @@ export function openCompatibleModel(name: string, server: ModelServer, config: C
     name,
     load: () => openCompatible(name, server),
     ...key,
+    ...longestAnswer(name, config),
     ...patience(config),
     ...(window === undefined ? {} : { window }),
     askWindow: () => windowAt({ model: name, ...server }),
   });
   return { ...withPrices(model, prices), url: server.url };
+}
+
+/** The bound of a setting on replies; what a vendor's model can do at most is left to the vendor. */
+function longestAnswer(model: string, config: Config): { readonly answer?: number } {
+  const answer = config.get("model_answer") ?? config.get("model_facts")?.[model]?.answer;
+  return answer === undefined ? {} : { answer };
 }
 
 function patience(config: Config): Partial<CallDeadlines> {

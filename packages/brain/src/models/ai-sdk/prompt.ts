@@ -18,12 +18,16 @@ interface CalledModel {
   readonly providerOptions?: SharedV4ProviderOptions;
   /** The vendor refuses a request that forces a call; the system text asks for it in words. */
   readonly refusesForcedTools?: true;
+  /** The vendor gives its thinking in words to who asks for them. */
+  readonly showsThinking?: true;
+  /** Tokens of the longest reply, where a setting bounds it. */
+  readonly answer?: number;
 }
 
 /** A request as call options of the AI SDK for a model. */
 export function callOptions(
   request: ModelRequest,
-  { name, providerOptions = {}, refusesForcedTools }: CalledModel,
+  { name, providerOptions = {}, refusesForcedTools, showsThinking, answer }: CalledModel,
 ): LanguageModelV4CallOptions {
   const sampling = request.sampling ?? {};
   const { repeatPenalty, verbosity } = sampling;
@@ -33,8 +37,21 @@ export function callOptions(
   const openai = { ...providerOptions[OPENAI], ...wordy, ...vendorFields(sampling) };
   return {
     ...promptOf(refusesForcedTools === true ? withoutForcedCall(request) : request, name),
-    ...samplingOf(sampling),
-    providerOptions: { ...providerOptions, [OPENAI]: openai, [COMPATIBLE]: open },
+    ...samplingOf(answer === undefined ? sampling : { maxTokens: answer, ...sampling }),
+    providerOptions: {
+      ...providerOptions,
+      ...(showsThinking === true && sampling.reasoning !== "none" ? shownThinking(providerOptions) : {}),
+      [OPENAI]: openai,
+      [COMPATIBLE]: open,
+    },
+  };
+}
+
+/** The settings by which vendors give thinking in words; each reads its own. */
+function shownThinking({ anthropic = {}, google = {} }: SharedV4ProviderOptions): SharedV4ProviderOptions {
+  return {
+    anthropic: { ...anthropic, thinking: { type: "adaptive", display: "summarized" } },
+    google: { ...google, thinkingConfig: { includeThoughts: true } },
   };
 }
 
