@@ -2,6 +2,10 @@
 
 export { HomeAgents } from "./north/catalog/home-agents.ts";
 export { describeChoice } from "./models/choose.ts";
+export { describeModel, listModels } from "./models/model-list.ts";
+export type { FactRow, ModelPage, ModelRow } from "./models/model-list.ts";
+export { tryModel } from "./try-model.ts";
+export type { ModelTrial } from "./try-model.ts";
 export { checkReceipt, keysByHand, outcomeIn, OutcomeReader } from "./south/receipt-check.ts";
 export type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "./south/receipt-check.ts";
 export { markReviewed, findUnreviewed } from "./auth/revocation-review.ts";

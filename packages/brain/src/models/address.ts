@@ -27,8 +27,13 @@ export function ollamaUrl(host = ""): string {
 
 /** The first model that a server of OpenAI's kind lists. */
 export async function firstListed(url: string, key: string | undefined): Promise<string | undefined> {
+  return (await listedModels(url, key))[0];
+}
+
+/** The models that a server of OpenAI's kind lists. */
+export async function listedModels(url: string, key: string | undefined): Promise<readonly string[]> {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  return firstName(await listAt(`${url}/models`, MODEL_LIMITS.listMs, headers), "data", "id");
+  return namesIn(await listAt(`${url}/models`, MODEL_LIMITS.listMs, headers), "data", "id");
 }
 
 /** The first model of the Ollama server at a base URL; undefined when there is no such server. */
@@ -36,7 +41,7 @@ export async function firstLocal(url: string): Promise<string | undefined> {
   // Checked first: a bare socket costs a start nothing, an HTTP client 30 ms.
   if (!(await isListening(url, MODEL_LIMITS.probeMs))) return undefined;
   const list = await listAt(`${new URL(url).origin}/api/tags`, MODEL_LIMITS.probeMs, {}).catch(() => undefined);
-  return firstName(list, "models", "name");
+  return namesIn(list, "models", "name")[0];
 }
 
 /** Whether a server listens at a base URL; it connects and sends nothing. */
@@ -62,9 +67,9 @@ async function listAt(url: string, timeoutMs: number, headers: { readonly [name:
   throw new Fault("MODEL_REFUSED", `${url} answered ${response.status}.`);
 }
 
-function firstName(list: unknown, rows: string, field: string): string | undefined {
+function namesIn(list: unknown, rows: string, field: string): readonly string[] {
   const all: readonly unknown[] = isObject(list) && Array.isArray(list[rows]) ? list[rows] : [];
   const names = all.map((row) => (isObject(row) ? row[field] : undefined)).filter((name) => typeof name === "string");
   // Embedding models are in the same list and cannot answer.
-  return names.find((name) => !/embed/i.test(name));
+  return names.filter((name) => !/embed/i.test(name)).slice(0, MODEL_LIMITS.listed);
 }

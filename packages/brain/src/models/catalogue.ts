@@ -10,7 +10,7 @@ import CATALOGUE from "./catalogue.json" with { type: "json" };
 const VERSION = /^[-@:](?:\d{4,}[\d-]*|latest|preview|[a-z]+-preview)$/;
 
 /** All models that are known, by their ids at their vendors. */
-const KNOWN_MODELS: { readonly [id: string]: ModelFacts } = CATALOGUE;
+export const KNOWN_MODELS: { readonly [id: string]: ModelFacts } = CATALOGUE;
 
 /**
  * The facts about a model by its id, which may carry a date or tag behind a known one, and the name of its maker before

@@ -127,7 +127,7 @@ async function compatibleModel(name: string, server: ModelServer, config: Config
 }
 
 /** Access to a provider; undefined when its key is missing. */
-function accessTo(provider: Provider, config: Config): Access | undefined {
+export function accessTo(provider: Provider, config: Config): Access | undefined {
   const address = config.ofVariable(provider.address);
   const more = { packages: packagesFolder(config), details: detailsOf(provider, config) };
   if (provider.local !== undefined) return { url: provider.local.url(address), ...more };
@@ -150,7 +150,8 @@ function detailsOf({ details = [] }: Provider, config: Config): Access["details"
   return Object.fromEntries(details.map((variable) => [variable, config.ofVariable(variable)]));
 }
 
-function serverAt(config: Config): ModelServer | undefined {
+/** The server of VIDRO_MODEL_URL; undefined when there is none. */
+export function serverAt(config: Config): ModelServer | undefined {
   const address = config.get("model_url");
   if (address === undefined) return undefined;
   const key = config.get("model_key");

@@ -7,11 +7,13 @@ import { factsOf } from "./catalogue.ts";
  * server says, that before the catalogue.
  */
 export function modelFacts(model: string, config: Config, server: ModelFacts = {}): ModelFacts {
+  return { ...factsOf(model), ...server, ...config.get("model_facts")?.[model], ...settingsFacts(config) };
+}
+
+/** What the settings say of every model. */
+export function settingsFacts(config: Config): ModelFacts {
   const [window, answer, price] = [config.get("model_window"), config.get("model_answer"), config.get("model_price")];
   return {
-    ...factsOf(model),
-    ...server,
-    ...config.get("model_facts")?.[model],
     ...(window === undefined ? {} : { window }),
     ...(answer === undefined ? {} : { answer }),
     ...(price === undefined ? {} : { prices: [price] }),

@@ -43,6 +43,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addTcp(root, exit);
   addWorker(root, exit);
   addPolicy(root, exit);
+  addModels(root, exit);
   addConfig(root, exit);
   addAudit(root, exit);
   addShell(root, exit);
@@ -312,6 +313,29 @@ function addPolicy(root: Command, exit: Exit): void {
     .option("--shell", "treat it as a shell command line")
     .option(...JSON_FLAG)
     .action(async (words: string[], flags) => exit(await (await loadPolicy()).explainCommand(words, flags)));
+}
+
+function addModels(root: Command, exit: Exit): void {
+  const models = root.command("models").description("list, show and test models");
+  const loadModels = () => import("../commands/models.ts");
+  const name = ["[model]", "as --model takes it (default: the model that would be chosen)"] as const;
+  models
+    .command("list")
+    .description("list known models and those of servers: window, longest answer, prices, what is needed")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await loadModels()).listKnownModels(flags)));
+  models
+    .command("show")
+    .description("show what is known of a model, and where each fact comes from")
+    .argument(...name)
+    .option(...JSON_FLAG)
+    .action(async (model: string | undefined, flags) => exit(await (await loadModels()).showModel(model, flags)));
+  models
+    .command("test")
+    .description("call a model with a small task and tell what came of it")
+    .argument(...name)
+    .option(...JSON_FLAG)
+    .action(async (model: string | undefined, flags) => exit(await (await loadModels()).testModel(model, flags)));
 }
 
 function addConfig(root: Command, exit: Exit): void {

@@ -135,6 +135,10 @@ export const MODEL_LIMITS = {
   reachMs: 2 * SECOND_MS,
   /** Wait for a server to list its models. */
   listMs: 5 * SECOND_MS,
+  /** Models that are taken from the list of one server. */
+  listed: 500,
+  /** Calls of a model in its test. */
+  testSteps: 4,
 } as const;
 
 /** Ranges of the sampling parameters; values outside are clamped [000-11]. */
