@@ -84,11 +84,18 @@ interface ExamplePlan {
 function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): readonly ExamplePlan[] {
   if (rule.kind === "process")
     return rule.examples[side].map((argv) => ({
-      plan: { ...processPlan(argv, policy), ...(rule.decision === "allow" ? { confined: "files" as const } : {}) },
+      plan: {
+        ...processPlan(argv, policy),
+        ...placeOf(rule, policy),
+        ...(rule.decision === "allow" ? { confined: "files" as const } : {}),
+      },
       text: JSON.stringify(argv),
     }));
   if (rule.kind === "shell")
-    return rule.examples[side].map((example) => ({ plan: shellPlan(example, policy), text: JSON.stringify(example) }));
+    return rule.examples[side].map((example) => ({
+      plan: { ...shellPlan(example, policy), ...placeOf(rule, policy) },
+      text: JSON.stringify(example),
+    }));
   if (rule.kind === "fetch")
     return rule.examples[side].map((url) => ({ plan: fetchPlan(url, rule), text: JSON.stringify(url) }));
   if (rule.kind === "facts")
@@ -96,6 +103,12 @@ function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): 
   return rule.operations.flatMap((operation) =>
     rule.examples[side].map((path) => ({ plan: filePlan(path, operation, policy), text: `${operation} ${path}` })),
   );
+}
+
+/** The folder of the examples of a rule that is about one folder. */
+function placeOf({ cwd }: ProcessRule | ShellRule, { places }: Policy): { cwd?: string } {
+  const [folder] = cwd?.paths ?? [];
+  return folder === undefined || folder.includes("*") ? {} : { cwd: filled(folder, places) };
 }
 
 function filePlan(example: string, operation: FilePlan["operation"], { places }: Policy): FilePlan {

@@ -1,6 +1,7 @@
 export { explainVerdict, judgePlan } from "./policy.ts";
 export type { Explanation, RuleFinding } from "./policy.ts";
 export { isWrapper } from "./command.ts";
+export { isNarrowestFor, narrowestRule } from "./narrow-rule.ts";
 export { parsePolicy } from "./parse.ts";
 export { isAnywhere, matchesPath, matchesWord } from "./path.ts";
 export type {
@@ -14,5 +15,6 @@ export type {
   Policy,
   PolicySource,
   ProcessRule,
+  Rule,
   ShellRule,
 } from "./rule.ts";

@@ -253,7 +253,7 @@ const HEAD = ["id", "kind", "class", "decision", "reason", "examples"] as const;
 const BODY = {
   // `confined` is in older files; every allowed program is confined now.
   process: ["program", "arguments", "cwd", "confined", "sees"],
-  shell: ["commands", "access", "sandboxed"],
+  shell: ["commands", "access", "sandboxed", "cwd"],
   file: ["operations", "paths", "inWorkspace"],
   fetch: ["hosts"],
   facts: ["facts"],
@@ -294,6 +294,7 @@ const rule: ReadValue<Rule> = (json, position) => {
       ...optionalField({ source, where }, "commands", list(text)),
       ...optionalField({ source, where }, "access", list(access)),
       ...optionalField({ source, where }, "sandboxed", flag),
+      ...optionalField({ source, where }, "cwd", pathValue),
       examples: need("examples", examples(shellExample)),
     };
   }

@@ -1,5 +1,5 @@
 import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./command.ts";
-import { matchesPath, matchesWord, normalPath } from "./path.ts";
+import { matchesPath, matchesWord, normalPath, pathMisfit } from "./path.ts";
 import type { RuleDecision, FactsRule, FetchRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
 import type { ActionClass, FactsPlan, FetchPlan, FilePlan, FilesPlan, Plan, ShellPlan, Verdict } from "../tool.ts";
 
@@ -54,6 +54,11 @@ function withStateRisk(verdict: Verdict, plan: Plan): Verdict {
   return reaches ? { ...verdict, class: "privileged" } : verdict;
 }
 
+/** The class of a plan by the rules alone, whatever it could reach besides. */
+export function classOf(plan: Exclude<Plan, FilesPlan>, policy: Policy): ActionClass {
+  return verdictOfRules(plan, policy).class;
+}
+
 function touchesHost(plan: Plan): boolean {
   if (plan.kind === "process") return plan.confined === undefined;
   if (plan.kind === "shell") return !plan.sandboxed || plan.access === "host" || plan.access === "all";
@@ -92,7 +97,7 @@ export function explainVerdict(plan: Plan, policy: Policy): Explanation {
 /** Why a rule does not match a plan; undefined when it matches. */
 export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefined {
   if (rule.kind === "process" && plan.kind === "process") return commandMisfit(rule, plan, policy);
-  if (rule.kind === "shell" && plan.kind === "shell") return shellMisfit(rule, plan);
+  if (rule.kind === "shell" && plan.kind === "shell") return shellMisfit(rule, plan, policy);
   if (rule.kind === "file" && plan.kind === "file") return fileMisfit(rule, plan, policy);
   if (rule.kind === "fetch" && plan.kind === "fetch") return fetchMisfit(rule, plan);
   if (rule.kind === "facts" && plan.kind === "facts") return factsMisfit(rule, plan);
@@ -131,9 +136,11 @@ function defaultClass(plan: Exclude<Plan, FilesPlan>): ActionClass {
  * The text of a shell command is compared and never parsed, because quoting, expansion and built-ins make parsing
  * unsafe. A line is allowed because a sandbox confines it, or because the rule has exactly this text.
  */
-function shellMisfit(rule: ShellRule, plan: ShellPlan): string | undefined {
+function shellMisfit(rule: ShellRule, plan: ShellPlan, policy: Policy): string | undefined {
   if (rule.commands !== undefined && !rule.commands.includes(plan.command)) return "the text is not exactly the rule's";
   if (rule.access !== undefined && !rule.access.includes(plan.access)) return `the access is ${plan.access}`;
+  const elsewhere = rule.cwd && pathMisfit(plan.cwd, rule.cwd, { cwd: plan.cwd, policy, showsContent: false });
+  if (elsewhere !== undefined) return `the folder: ${elsewhere}`;
   if (rule.sandboxed === undefined || rule.sandboxed === plan.sandboxed) return undefined;
   return plan.sandboxed ? "a sandbox holds the shell" : "no sandbox holds the shell";
 }

@@ -116,6 +116,8 @@ export interface ShellRule extends RuleHead {
   readonly commands?: readonly string[];
   readonly access?: readonly ShellAccess[];
   readonly sandboxed?: boolean;
+  /** Where the line has to run. */
+  readonly cwd?: PathValue;
   readonly examples: Examples<ShellExample>;
 }
 
