@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry, JsonObject, ModelReply } from "@vidro/core";
-import { openPolicy } from "@vidro/hands";
+import { openPolicy, openReloadablePolicy } from "@vidro/hands";
 import type { FollowItem } from "../../packages/brain/src/run/follow.ts";
+import { reviewAlways } from "../../packages/brain/src/run/always-review.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { DEFAULT_POLICY } from "../../packages/hands/src/policy/default-policy.ts";
 import { scriptedModel } from "../support/scenario.ts";
@@ -182,6 +183,69 @@ test("an approval is used once: the same action again is asked again, whatever t
 
 test("a yes for this run covers the same plan again, and the start of it names the question", async (t) => {
   assert.deepEqual(await runWith(t, ["yes, for this run"]), { marks: "ran\nran\n", asked: 1, faults: [] });
+});
+
+test("always adds the narrowest rule: the same plan is asked about in no run any more, another one is, and it is shown what it covers", async (t) => {
+  const at = await target(t);
+  const file = join(at.state, "policy.json");
+  const policy = openReloadablePolicy({ file, workspace: at.workspace, state: at.state });
+  const options = { policy, additions: policy.additions, workspace: at.workspace, state: join(at.state, "other") };
+  const { hand } = await target(t, options);
+  const { journal } = await openStore("sqlite", join(temporaryFolder(t), "journal.db"));
+  t.after(() => journal.close());
+  const runOf = async (command: string, answers: readonly string[]) => {
+    const runs = openRuns({ journal, model: scriptedModel(insistent({ command })), hand });
+    const { run } = await runs.start({ task: "do it", workspace: at.workspace });
+    return { run: run.id, runs, entries: answers.length === 0 ? [] : await finishRun(runs, run.id, answers) };
+  };
+  const first = await runOf("echo ran >> marks", ["yes", "no"]);
+  const open = await runOf("echo ran >> marks", []);
+  for await (const followed of open.runs.follow(open.run))
+    if ("entry" in followed && followed.entry.event.type === "question.asked") break;
+  await assert.rejects(open.runs.answer(open.run, { text: "always", by: "eve", mayApprove: false }), {
+    code: "FORBIDDEN",
+  });
+  assert.equal(existsSync(file), false);
+  const review = await reviewAlways(open.runs, open.run);
+  assert.deepEqual([review.rule["id"], review.count], ["always-echo-ran-marks", 2]);
+  assert.deepEqual([...new Set(review.past.map(({ run }) => run))], [first.run]);
+  assert.deepEqual(
+    review.past.map(({ answer }) => answer),
+    ["no", "yes"],
+  );
+  await open.runs.answer(open.run, { text: "Sim, sempre", by: "ada" });
+  const entries = await watched(open.runs.follow(open.run));
+  const answered = entries.flatMap(({ event }) => (event.type === "question.answered" ? [event] : []));
+  assert.deepEqual(
+    answered.map(({ answer, rule }) => [answer, rule]),
+    [["yes, always", "always-echo-ran-marks"]],
+  );
+  assert.equal(readFileSync(join(at.workspace, "marks"), "utf8"), "ran\n".repeat(3));
+  const written = JSON.parse(readFileSync(file, "utf8")) as { rules: readonly { commands: readonly string[] }[] };
+  assert.deepEqual(
+    written.rules.map(({ commands }) => commands),
+    [["echo ran >> marks"]],
+  );
+  const other = await runOf("echo ran >> marks2", ["no", "no"]);
+  assert.equal(other.entries.filter(({ event }) => event.type === "question.asked").length, 2);
+});
+
+test("always is not offered where the policy is the host's own: it is refused with a word on whose policy it is", async (t) => {
+  const at = await target(t);
+  const { journal } = await openStore("sqlite", join(temporaryFolder(t), "journal.db"));
+  t.after(() => journal.close());
+  const runs = openRuns({ journal, model: scriptedModel(insistent({ command: "echo ran >> marks" })), hand: at.hand });
+  const { run } = await runs.start({ task: "do it", workspace: at.workspace });
+  for await (const followed of runs.follow(run.id))
+    if ("entry" in followed && followed.entry.event.type === "question.asked") {
+      assert.equal(followed.entry.event.options.includes("yes, always"), false);
+      break;
+    }
+  const refused = { code: "POLICY_DENIED", message: /cannot be added to from here.*stays open/s };
+  await assert.rejects(runs.answer(run.id, { text: "yes, always", by: "ada" }), refused);
+  await assert.rejects(reviewAlways(runs, run.id), { code: "CONFLICT" });
+  await runs.abort(run.id, "enough");
+  assert.equal(existsSync(join(at.workspace, "marks")), false);
 });
 
 test("a changed plan is judged anew: what the person wrote runs under a plan of its own, and the model is told", async (t) => {

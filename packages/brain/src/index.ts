@@ -5,6 +5,7 @@ export { startDaemon } from "./start-daemon.ts";
 export { followRun } from "./run/follow.ts";
 export type { FollowItem } from "./run/follow.ts";
 export { LOCAL_OWNER } from "./auth/caller.ts";
+export { reviewAlways } from "./run/always-review.ts";
 export { Runs } from "./run/runs.ts";
 export type { StartRequest } from "./run/runs.ts";
 export type { ArchiveSource } from "./south/enrolment/archives.ts";

@@ -60,7 +60,9 @@ test("each key at an approval is answered: ? shows the keys, Enter and s are tol
   await using model = await scriptedModel(`${plan("make it")}\n${shellLine("touch one")}`, doneLine("well"));
   await using stage = await stageWith(model);
   const terminal = stage.terminal("make a file");
-  await terminal.sees("y yes   r yes for this run   n no   w no, and say why   ? the keys");
+  await terminal.sees(
+    "y yes   r yes for this run   a always   c change, then yes   n no   w no, and say why   ? the keys",
+  );
   terminal.type("\r");
   await terminal.sees("Enter: that is no answer");
   await terminal.sees("? the keys");
@@ -83,6 +85,38 @@ test("a yes for this run is asked once for the same command", async () => {
   terminal.type("r");
   assert.equal(await terminal.ends(), 0);
   assert.equal(readFileSync(join(stage.workspace, "made"), "utf8"), "x\nx\n");
+});
+
+test("always shows the rule and asks once more, and the next run is not asked; a change is made in the line itself", async () => {
+  const make = shellLine("echo x >> made");
+  await using model = await scriptedModel(make, doneLine("once"), make, doneLine("twice"), make, doneLine("thrice"));
+  await using stage = await stageWith(model);
+  const changing = stage.terminal("run", "write");
+  await changing.sees("c change, then yes");
+  changing.type("c");
+  await changing.sees("run this instead: echo x >> made");
+  changing.type("2\r");
+  assert.equal(await changing.ends(), 0);
+  assert.equal(readFileSync(join(stage.workspace, "made2"), "utf8"), "x\n");
+  const terminal = stage.terminal("run", "write");
+  await terminal.sees("a always");
+  terminal.type("a");
+  await terminal.sees("This rule would be added to the policy of local, as always-echo-x-made:");
+  await terminal.sees('commands: ["echo x >> made"]');
+  await terminal.sees("It would have allowed 1 earlier action, too:");
+  await terminal.sees("write: yes, changed");
+  await terminal.sees("a again adds it");
+  terminal.type("x");
+  await terminal.sees("a always");
+  terminal.type("a");
+  await terminal.sees("a again adds it");
+  terminal.type("a");
+  await terminal.sees("added rule always-echo-x-made");
+  assert.equal(await terminal.ends(), 0);
+  const { code, stdout } = await stage.run("run", "write again");
+  assert.deepEqual([code, stdout.trim()], [0, "thrice"]);
+  assert.equal(readFileSync(join(stage.workspace, "made"), "utf8"), "x\nx\n");
+  assert.equal((await stage.run("policy", "remove", "always-echo-x-made")).code, 0);
 });
 
 test("what would be written to a file is shown with everything that cannot be seen in it", async () => {

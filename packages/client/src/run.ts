@@ -17,6 +17,23 @@ export interface RunAnswer {
   readonly input?: JsonObject;
 }
 
+/** The rule that the answer "yes, always" would add, and the earlier actions that it would have allowed. */
+export interface AlwaysRecord {
+  readonly question: string;
+  readonly hand: string;
+  readonly rule: JsonObject;
+  /** Newest first; a brain shows some of them and counts the others. */
+  readonly past: readonly {
+    readonly run: string;
+    readonly seq: number;
+    readonly at: number;
+    readonly task: string;
+    readonly answer?: string;
+  }[];
+  readonly count: number;
+  readonly searchedRuns: number;
+}
+
 /**
  * One run on the brain; it goes on whether it is followed or not. `for await` gives its events from the first to the
  * terminal one, across lost connections.
@@ -71,6 +88,13 @@ export class Run implements AsyncIterable<RunEvent> {
       ...(input === undefined ? {} : { input }),
     };
     await this.#brain.request({ method: "POST", path: `${this.#path}/answers`, body, ...this.#withSignal(options) });
+  }
+
+  /** The rule that the answer "yes, always" would add; CONFLICT when no approval is open, or none can be added for it. */
+  async always(options: { readonly signal?: AbortSignal } = {}): Promise<AlwaysRecord> {
+    const path = `${this.#path}/always`;
+    const json = await this.#brain.requestJson({ method: "GET", path, ...this.#withSignal(options) });
+    return json as unknown as AlwaysRecord;
   }
 
   /**

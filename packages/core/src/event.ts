@@ -1,12 +1,14 @@
 import type { RunFacts } from "./run-facts.ts";
 import type { FaultReport, Severity } from "./fault.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { Question } from "./question.ts";
 import type { ReplyParts } from "./reply-parts.ts";
 import type { Sampling, ToolChoice } from "./sampling.ts";
 import type { Language } from "./text/language.ts";
 import type { Turn } from "./turn.ts";
-import type { Action, ActionClass, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
+import type { Action, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
+export type { Approval, Question } from "./question.ts";
 export type { Turn } from "./turn.ts";
 export { liveText } from "./live-event.ts";
 export type { ActionOutput, LiveEvent, ModelDelta, ModelThinking } from "./live-event.ts";
@@ -252,30 +254,6 @@ export interface ContextCompacted {
   readonly fault?: FaultReport;
 }
 
-/** What a question is about; it determines the effect of the answer. */
-export type Question =
-  | { readonly kind: "ask" }
-  | Approval
-  | { readonly kind: "tool"; readonly tool: ToolSpec }
-  | { readonly kind: "call"; readonly call: Action }
-  | { readonly kind: "unknown"; readonly action: string }
-  | { readonly kind: "healing"; readonly fault: FaultReport }
-  | { readonly kind: "restored"; readonly generation: number };
-
-/** A plan that waits for a person's approval. Optional fields are absent in journals of older versions. */
-export interface Approval {
-  readonly kind: "approval";
-  readonly action: string;
-  readonly hash: string;
-  readonly policy: string;
-  /** The whole plan that the hash is of. */
-  readonly plan?: Plan;
-  /** The host on which it would happen. */
-  readonly hand?: string;
-  readonly class?: ActionClass;
-  readonly rule?: string;
-}
-
 /** A person is asked; the run waits. */
 export interface QuestionAsked {
   readonly type: "question.asked";
@@ -299,6 +277,8 @@ export interface QuestionAnswered {
   readonly by?: string;
   /** The whole input of the action as the person changed it; the action is judged anew with it, and is approved. */
   readonly input?: JsonObject;
+  /** Id of the rule that the answer added to the hand's policy. */
+  readonly rule?: string;
 }
 
 /** A person said something while the run works; the model is told with its next step. */
@@ -321,6 +301,8 @@ export interface PolicyJudged {
   readonly verdict: Verdict;
   /** Mark of the hand's ledger; absent when the hand does not report one. */
   readonly ledger?: string;
+  /** The rule that "always" would add, where the verdict is to ask and the hand's policy can be added to. */
+  readonly always?: JsonObject;
 }
 
 /** Intent: the action will be ordered from the hand next. */

@@ -253,6 +253,11 @@ export interface Hand {
    * signal is aborted already stops what an earlier order started, and starts nothing.
    */
   perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent>;
+  /**
+   * Adds the rule that `judge` named to the hand's policy and gives its id; only a hand whose policy belongs to the
+   * brain's own user has it. PLAN_CHANGED when the action has another plan than the approved one by now.
+   */
+  allowAlways?(action: Action, approved: string): Promise<string | FaultReport>;
   /** Tells the hand that the outcome is on the brain's disk: the hand may delete it after its retention time. */
   acknowledge(action: string, by?: string): Promise<void>;
   /**

@@ -175,6 +175,8 @@ export interface Judgement {
   readonly policy: string;
   /** Mark of the hand's ledger; absent when the hand does not report one. */
   readonly ledger?: string;
+  /** The narrowest rule that would allow the plan; set when the verdict is to ask and the policy can be added to. */
+  readonly always?: JsonObject;
 }
 
 /** One output stream of a process: its beginning and end, its size and its hash. */

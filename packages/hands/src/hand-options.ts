@@ -1,4 +1,5 @@
 import type { Plan, Verdict } from "@vidro/core";
+import type { Rule } from "@vidro/core/policy";
 import type { ReceiptSigner } from "./enrol/receipt-signer.ts";
 import type { HandTool } from "./tools/tool.ts";
 
@@ -14,6 +15,16 @@ export interface HandPolicy {
   judge(plan: Plan): Verdict;
 }
 
+/** Adds rules to a policy on a person's word. */
+export interface PolicyAdditions {
+  /** The narrowest rule about a plan; undefined when there is none, or when the host's own policy counts. */
+  ruleFor(plan: Plan): Rule | undefined;
+  /** The verdict on a plan if the rule were added. */
+  judgeWith(rule: Rule, plan: Plan): Verdict;
+  /** Writes the rule into the policy file, which counts from now on; a rule that is there already is left. */
+  add(rule: Rule): void;
+}
+
 /** Points in the life of an action at which a test probe is called. */
 export type ProbePoint = "before-started" | "after-started" | "before-finished" | "after-finished";
 
@@ -26,6 +37,8 @@ export interface LocalHandOptions {
   /** A folder that contains the state, such as the brain's, which no tool enters either; default: the state folder. */
   readonly reserved?: string;
   readonly policy: HandPolicy;
+  /** Adds rules to the policy on the word of a person at the brain; absent on other hosts, whose policy is their own. */
+  readonly additions?: PolicyAdditions;
   readonly tools?: readonly HandTool[];
   /** Signs the end of each action; without it, ends are unsigned. */
   readonly receipts?: ReceiptSigner;

@@ -12,12 +12,13 @@ import {
   type FaultReport,
   type Hand,
   type HandEvent,
+  type JsonObject,
   type Judgement,
   type Order,
-  type Plan,
   type Surroundings,
   type ToolSpec,
 } from "@vidro/core";
+import { decideOnPlan, ruleForPlan } from "./policy/plan-verdict.ts";
 import {
   requireApproval,
   otherOrdererEnd,
@@ -36,12 +37,12 @@ import { isAlive, thisProcess } from "./host/process-identity.ts";
 import { readSurroundings } from "./host/surroundings.ts";
 import { runWithDeadline } from "./exec/deadline.ts";
 import { openLedger, type LedgerEntry, type Ledger, type ActionStart } from "./ledger.ts";
-import { findOwnFolders, judgeOwnState } from "./policy/own-state.ts";
+import { findOwnFolders } from "./policy/own-state.ts";
 import { killLeftovers, killStragglers } from "./exec/orphans.ts";
 import { endWaitingCells, findHostSandbox } from "./exec/sandbox.ts";
 import { pruneSpools, readSpool } from "./exec/spool.ts";
 import type { LocalHandOptions, ProbePoint } from "./hand-options.ts";
-import { canConfine, type HandContext, type HandTool, type ToolExecution } from "./tools/tool.ts";
+import { type HandContext, type HandTool, type ToolExecution } from "./tools/tool.ts";
 import { planConfinement, warmSandbox } from "./tools/run-held.ts";
 import { TOOLS } from "./tools/tools.ts";
 
@@ -145,7 +146,12 @@ class LocalHand implements Hand {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     try {
-      return { ...(await this.#judgeInput(action, await this.#toolFor(action))), ledger: this.#ledger.mark };
+      const { additions } = this.#options;
+      const judged = await this.#judgeInput(action, await this.#toolFor(action));
+      const always = await ruleForPlan(judged, additions, this.#context);
+      // As it is written in a file.
+      const offered = always === undefined ? {} : { always: JSON.parse(JSON.stringify(always)) as JsonObject };
+      return { ...judged, ledger: this.#ledger.mark, ...offered };
     } catch (thrown) {
       return asFault(thrown, "TOOL_FAILED").report();
     }
@@ -157,6 +163,20 @@ class LocalHand implements Hand {
     void ended.then(() => live.end());
     yield* live;
     yield await ended;
+  }
+
+  async allowAlways(action: Action, approved: string): Promise<string | FaultReport> {
+    try {
+      const { additions } = this.#options;
+      const judged = await this.#judgeInput(action, await this.#toolFor(action));
+      if (judged.hash !== approved) throw new Fault("PLAN_CHANGED");
+      const rule = await ruleForPlan(judged, additions, this.#context);
+      if (rule === undefined) throw new Fault("POLICY_DENIED", "No rule about this plan can be added to the policy.");
+      additions?.add(rule);
+      return rule.id;
+    } catch (thrown) {
+      return asFault(thrown).report();
+    }
   }
 
   async acknowledge(action: string, by?: string): Promise<void> {
@@ -329,25 +349,12 @@ class LocalHand implements Hand {
     const planned = await tool.plan(action.input, this.#context);
     // Read in the same turn of the event loop as the verdict, because a reload in between would change the version.
     const { version } = policy;
-    const { plan, verdict } = await this.#chooseConfinement(planned);
+    const { plan, verdict } = await decideOnPlan(planned, this.#context);
     const confined = verdict.decision === "allow" ? planConfinement(plan) : undefined;
     // The order to run it follows, or has come: the sandbox is set up while intent and start are recorded.
     if (confined !== undefined) void warmSandbox(confined, this.#context);
     const hash = sha256(canonicalJson({ plan: { ...plan }, policy: version }));
-    const { workspace, reserved } = this.#context;
-    return { plan, hash, verdict: judgeOwnState(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };
-  }
-
-  /** A program that policy allows only when confined runs confined, where this host has a sandbox for it. */
-  async #chooseConfinement(plan: Plan): Promise<Pick<Judgement, "plan" | "verdict">> {
-    const { policy } = this.#options;
-    if (plan.kind !== "process") return { plan, verdict: policy.judge(plan) };
-    const held = policy.judge({ ...plan, confined: "files" });
-    const { decision, confined } = held;
-    const isHeld =
-      decision === "allow" && confined !== undefined && (await canConfine(this.#context, confined, plan.cwd));
-    const { state: _, ...bare } = plan;
-    return isHeld ? { plan: { ...bare, confined }, verdict: held } : { plan, verdict: policy.judge(plan) };
+    return { plan, hash, verdict, policy: version };
   }
 
   #checkTime({ order, receivedAt }: ReceivedOrder, signal: AbortSignal): void {

@@ -4,6 +4,7 @@ import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, HAND_LIMITS, PAGE_LIMITS, REASONING_EFFORTS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import type { Budget, HandCatalog, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 import type { AgentCatalog } from "../catalog/agents.ts";
+import { reviewAlways } from "../run/always-review.ts";
 import type { Runs, StartRequest } from "../run/runs.ts";
 import { assertTools } from "../catalog/threads.ts";
 import type { Thread, Threads } from "../catalog/threads.ts";
@@ -51,6 +52,10 @@ export function journalSurface(deps: JournalDependencies): Surface {
       route("POST /v1/runs/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
         answer(deps, call),
       ),
+      route("GET /v1/runs/{run}/always", REVIEW, async (call) => {
+        const { id } = await own(deps, call);
+        return { json: { ...(await reviewAlways(deps.runs, id, visibleOwner(call.caller))) } as unknown as JsonObject };
+      }),
       route(
         "POST /v1/runs/{run}/messages",
         { summary: "Say something to a run at work", body: SAY, answer: HEAD },
@@ -289,6 +294,26 @@ const ANSWER = object(
   },
   ["answer"],
 );
+const REVIEW = {
+  summary: 'The rule that the answer "yes, always" would add, and the earlier actions that it would have allowed',
+  answer: object(
+    {
+      question: NAME,
+      hand: { type: "string" },
+      rule: { type: "object" },
+      past: {
+        type: "array",
+        items: object(
+          { run: NAME, seq: COUNT, at: { type: "integer" }, task: { type: "string" }, answer: { type: "string" } },
+          ["run", "seq", "at", "task"],
+        ),
+      },
+      count: { type: "integer", minimum: 0 },
+      searchedRuns: { type: "integer", minimum: 0 },
+    },
+    ["question", "hand", "rule", "past", "count", "searchedRuns"],
+  ),
+};
 const SAY = object({ text: { type: "string", minLength: 1, maxLength: RUN_LIMITS.remarkChars } }, ["text"]);
 const ABORT = object({ reason: { type: "string", minLength: 1, maxLength: RUN_LIMITS.lineChars } });
 

@@ -33,7 +33,7 @@ export function questionShape(question: QuestionAsked, run: string): JsonObject 
 }
 
 function approvalShape(about: Extract<QuestionAsked["about"], { kind: "approval" }>): JsonObject {
-  const { action, hash, plan, hand, class: harm, rule } = about;
+  const { action, hash, plan, hand, class: harm, rule, always } = about;
   return {
     action_id: action,
     plan_hash: hash,
@@ -41,6 +41,7 @@ function approvalShape(about: Extract<QuestionAsked["about"], { kind: "approval"
     ...(hand === undefined ? {} : { hand }),
     ...(harm === undefined ? {} : { class: harm }),
     ...(rule === undefined ? {} : { rule }),
+    ...(always === undefined ? {} : { always_rule: always }),
   };
 }
 

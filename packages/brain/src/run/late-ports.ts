@@ -1,5 +1,16 @@
 import { asFault, Fault } from "@vidro/core";
-import type { FaultReport, Hand, HandEvent, Model, RunStarted } from "@vidro/core";
+import type { Action, FaultReport, Hand, HandEvent, Model, RunStarted } from "@vidro/core";
+
+/** Adds the rule that allows an action always to the hand's policy; POLICY_DENIED when that policy is the host's own. */
+export async function allowAlways(hand: Hand, action: Action, approved: string): Promise<string | FaultReport> {
+  return (await hand.allowAlways?.(action, approved)) ?? hostPolicyFault(hand.id);
+}
+
+/** The fault for a rule that was to be added to the policy of another host. */
+export function hostPolicyFault(hand: string): FaultReport {
+  const message = `The policy of ${hand} cannot be added to from here: it is the host's own, or no rule is about this plan alone. On that host: vidro policy add.`;
+  return { code: "POLICY_DENIED", message };
+}
 
 /* Stand-ins for a model or a hand that cannot be opened now. */
 
@@ -35,6 +46,10 @@ export function lateHand({ hand: id, workspace, tools }: RunStarted, open: () =>
       const hand = await reach().catch(away);
       if ("code" in hand) yield { type: "failed", fault: hand };
       else yield* hand.perform(order, signal);
+    },
+    async allowAlways(action, approved) {
+      const hand = await reach().catch(away);
+      return "code" in hand ? hand : allowAlways(hand, action, approved);
     },
     async acknowledge(action) {
       await opened?.acknowledge(action);

@@ -1,8 +1,9 @@
 import { canonicalJson, Fault, handAction, RUN_LIMITS } from "@vidro/core";
 import { changeInput } from "@vidro/core/run";
-import { CHANGED_YES, changeIn, isApproval, readAnswer } from "@vidro/core/text";
-import type { Action, JsonObject, QuestionAnswered, QuestionAsked } from "@vidro/core";
+import { ALWAYS_YES, asksForAlways, CHANGED_YES, changeIn, isApproval, readAnswer } from "@vidro/core/text";
+import type { Action, FaultReport, JsonObject, QuestionAnswered, QuestionAsked } from "@vidro/core";
 import type { RunState } from "@vidro/core/run";
+import { allowAlways, hostPolicyFault } from "./late-ports.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 
 /** An answer to a question of a run. */
@@ -52,11 +53,18 @@ export async function answeredBy(
   const answer = recordedAnswer(question, given);
   const { id, options } = question;
   const isChange = answer === CHANGED_YES;
+  if (answer === undefined && question.about.kind === "approval" && asksForAlways(given.text))
+    throw staysOpen(hostPolicyFault(question.about.hand ?? "the hand"));
   if (answer === undefined || (given.input !== undefined && !isChange) || (isChange && action === undefined))
     throw new Fault("BAD_ARGUMENTS", `The answer is ${options.join(" or ")}; question ${id} stays open.`);
   if (given.mayApprove === false && isApproval(question, answer))
     throw new Fault("FORBIDDEN", "scope approve required");
   const answered = { type: "question.answered", id, answer, by: given.by } as const;
+  if (answer === ALWAYS_YES && action !== undefined && question.about.kind === "approval") {
+    const added = await allowAlways(deps.hand, handAction(action, state.tools), question.about.hash);
+    if (typeof added !== "string") throw staysOpen(added);
+    return { ...answered, rule: added };
+  }
   if (!isChange || action === undefined) return answered;
   const input = changeInput(action, given.input ?? changeIn(given.text) ?? {});
   // A change that changes nothing approves the plan that was shown.
@@ -65,17 +73,23 @@ export async function answeredBy(
   return { ...answered, input };
 }
 
+function staysOpen({ code, message }: FaultReport): Fault {
+  return new Fault(code, `${message} The question stays open.`);
+}
+
 /** Throws unless the hand could carry out the changed action after a yes. */
 async function requirePossible(
   action: Action,
   { tools }: RunState,
   { hand, redactor }: Pick<RunDependencies, "hand" | "redactor">,
 ): Promise<void> {
-  const stays = "The question stays open.";
   if (canonicalJson(redactor.value(action.input)) !== canonicalJson(action.input))
-    throw new Fault("BAD_ARGUMENTS", `The change has a secret in it, and secrets are not journaled. ${stays}`);
+    throw staysOpen({
+      code: "BAD_ARGUMENTS",
+      message: "The change has a secret in it, and secrets are not journaled.",
+    });
   const judged = await hand.judge(handAction(action, tools));
-  if ("code" in judged) throw new Fault(judged.code, `${judged.message} ${stays}`);
+  if ("code" in judged) throw staysOpen(judged);
   const { decision, reason, rule } = judged.verdict;
-  if (decision === "deny") throw new Fault("POLICY_DENIED", `${reason} (rule ${rule}). ${stays}`);
+  if (decision === "deny") throw staysOpen({ code: "POLICY_DENIED", message: `${reason} (rule ${rule}).` });
 }

@@ -27,9 +27,26 @@ export async function openLocalHand({ home, workspace, env, reloadables }: Local
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = keepPolicy({ file: join(home, "policy.json"), workspace, state: home });
-  const hand = await localHand({ id: LOCAL_HAND, workspace, state, reserved: home, policy, env });
+  const hand = await localHand({
+    id: LOCAL_HAND,
+    workspace,
+    state,
+    reserved: home,
+    policy,
+    additions: policy.additions,
+    env,
+  });
   const reloadable = { what: "policy", reload: policy.reload };
   reloadables.add(reloadable);
+  const allowAlways = hand.allowAlways?.bind(hand);
+  if (allowAlways !== undefined)
+    hand.allowAlways = async (action, approved) => {
+      const added = await allowAlways(action, approved);
+      // The hands of other workspaces have the same policy.
+      if (typeof added === "string")
+        for (const other of reloadables) if (other.what === reloadable.what) await other.reload();
+      return added;
+    };
   const close = hand.close.bind(hand);
   hand.close = async () => {
     reloadables.delete(reloadable);

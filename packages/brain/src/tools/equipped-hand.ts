@@ -11,6 +11,10 @@ export function equippedHand(hand: Hand, tools: readonly BrainTool[], ownerOf: O
   const added = tools.filter(({ spec }) => !hand.tools.some(({ name }) => name === spec.name));
   const toolOf = ({ tool }: Action): BrainTool | undefined => added.find(({ spec }) => spec.name === tool);
   const watch = hand.watch === undefined ? {} : { watch: (wake: () => void) => hand.watch!(wake) };
+  const adds =
+    hand.allowAlways === undefined
+      ? {}
+      : { allowAlways: (action: Action, approved: string) => hand.allowAlways!(action, approved) };
   return {
     id: hand.id,
     workspace: hand.workspace,
@@ -28,6 +32,7 @@ export function equippedHand(hand: Hand, tools: readonly BrainTool[], ownerOf: O
     },
     acknowledge: (action, by) => hand.acknowledge(action, by),
     ...watch,
+    ...adds,
     close: () => hand.close(),
   };
 }

@@ -1,5 +1,5 @@
 import type { StartRequest } from "@vidro/brain";
-import type { AgentApi, RunStreamItem, HandApi } from "@vidro/client";
+import type { AgentApi, AlwaysRecord, RunStreamItem, HandApi } from "@vidro/client";
 import type { Entry, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 
 /**
@@ -58,6 +58,8 @@ export interface BrainRuns {
   entries(run: string, last?: number): AsyncIterable<Entry>;
   /** Answers the open question of a run. */
   answer(run: string, answer: { readonly text: string; readonly by: string; readonly question: string }): Promise<void>;
+  /** The rule that the answer "yes, always" would add, and the earlier actions that it would have allowed. */
+  always(run: string): Promise<AlwaysRecord>;
   /** Says something to a run at work; the model is told with its next step. The same words under one id count once. */
   say(run: string, remark: { readonly id: string; readonly text: string; readonly by: string }): Promise<void>;
   /** Ends a run; resolves when it is over. */

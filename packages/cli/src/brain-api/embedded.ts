@@ -56,6 +56,10 @@ function embeddedRuns(open: OpenBrain): BrainRuns {
       yield* readJournal((await open()).journal, run, last);
     },
     answer: async (run, answer) => (await open()).runs.answer(run, answer),
+    async always(run) {
+      const { reviewAlways } = await import("@vidro/brain");
+      return reviewAlways((await open()).runs, run);
+    },
     say: async (run, remark) => (await open()).runs.say(run, remark),
     abort: async (run, reason) => (await open()).runs.abort(run, reason),
     find: async (run) => (await open()).runs.find(run),

@@ -80,6 +80,7 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
     follow: (run, after, signal) => followUntilAborted(vidro, { run, after, signal }),
     entries: (run, last) => entriesNow(vidro, run, last),
     answer: (run, { text, question }) => withFaults(vidro.attach(run).answer({ text, question })),
+    always: (run) => withFaults(vidro.attach(run).always()),
     say: (run, { id, text }) => withFaults(vidro.attach(run).say(text, { key: id })),
     abort: (run, reason) => withFaults(vidro.attach(run).abort(reason)),
     find: (run) => withFaults(vidro.attach(run).head()),

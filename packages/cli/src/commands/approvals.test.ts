@@ -32,8 +32,13 @@ test("what waits in a daemon's runs is listed, shown whole, approved and denied 
   assert.match((await stage.run("approvals", "show", run)).stdout, /make two files\n\n.*\n.*touch one/s);
   assert.deepEqual([isMade("one"), isMade("two")], [false, false]);
 
-  const approved = await stage.run("approvals", "approve", String(first?.["question"]));
+  const shown = await stage.run("approvals", "show", run);
+  assert.match(shown.stdout, /With --always:\nThis rule would be added to the policy of local, as always-touch-one:/);
+  const both = await stage.run("approvals", "approve", run, "--always", "--for-run");
+  assert.equal(both.code, 2);
+  const approved = await stage.run("approvals", "approve", String(first?.["question"]), "--always");
   assert.deepEqual([approved.code, approved.stderr], [0, `Approved in run ${run}.\n`]);
+  assert.match((await stage.run("policy", "show")).stdout, /\+ allow +always-touch-one/);
   await terminal.sees("touch two");
   await terminal.sees("y yes");
   const stale = await stage.run("approvals", "approve", String(first?.["question"]));

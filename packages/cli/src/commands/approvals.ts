@@ -1,5 +1,14 @@
 import { Fault, TERMINAL_LIMITS } from "@vidro/core";
-import { isApproval, oneLine, planWords, SHORT_ID_CHARS, spanWords } from "@vidro/core/text";
+import {
+  ALWAYS_YES,
+  CHANGED_YES,
+  isApproval,
+  oneLine,
+  planWords,
+  RUN_WIDE_YES,
+  SHORT_ID_CHARS,
+  spanWords,
+} from "@vidro/core/text";
 import { readQuestionName } from "@vidro/core/run";
 import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
@@ -8,6 +17,7 @@ import { findRun } from "../brain-api/find-run.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { print, say, writeJson } from "../program/output.ts";
+import { reviewLines } from "../view/approval-keys.ts";
 import { userName } from "../view/questions.ts";
 import { showRun } from "../view/show-run.ts";
 import { paint } from "../view/symbols.ts";
@@ -40,20 +50,39 @@ export async function listApprovals(flags: BrainFlags & { readonly json?: boolea
 export async function showApproval(given: string, flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
   return withBrainApi(flags, async ({ runs }) => {
     const approval = await findApproval(runs, given);
-    if (flags.json === true) writeJson(approvalLine(approval));
+    const { run, question } = approval;
+    const always = question.options.includes(ALWAYS_YES) ? await runs.always(run.id) : undefined;
+    if (flags.json === true) writeJson({ ...approvalLine(approval), ...(always === undefined ? {} : { always }) });
     else
       print(
-        `run ${approval.run.id}: ${oneLine(approval.run.task, TASK_CHARS)}`,
+        `run ${run.id}: ${oneLine(run.task, TASK_CHARS)}`,
         "",
-        ...approval.question.text.split("\n"),
+        ...question.text.split("\n"),
+        ...(always === undefined ? [] : ["", "With --always:", ...reviewLines(always, question.language)]),
       );
     return EXIT.ok;
   });
 }
 
+/** Flags that say how far a yes goes; at most one of them. */
+interface ApproveFlags extends BrainFlags {
+  /** For the same plan in the rest of the run. */
+  readonly forRun?: boolean;
+  /** For good: a rule is added to the policy. */
+  readonly always?: boolean;
+  /** A command line, or fields as JSON, to run instead. */
+  readonly change?: string;
+}
+
 /** Approves the plan that waits in a run, as `vidro approvals show` shows it. */
-export function approvePlan(given: string, flags: BrainFlags): Promise<number> {
-  return decide(given, flags, ({ options }) => options[0] ?? "yes");
+export function approvePlan(given: string, flags: ApproveFlags): Promise<number> {
+  if ([flags.forRun, flags.always, flags.change].filter((flag) => flag !== undefined).length > 1)
+    throw new Fault("BAD_REQUEST", "Say one of --for-run, --always and --change.");
+  return decide(given, flags, ({ options }) => {
+    if (flags.forRun === true) return RUN_WIDE_YES;
+    if (flags.always === true) return ALWAYS_YES;
+    return flags.change === undefined ? (options[0] ?? "yes") : `${CHANGED_YES}: ${flags.change}`;
+  });
 }
 
 /** Denies the plan that waits in a run; the reason is told to the model. */
@@ -73,7 +102,7 @@ async function decide(
       throw new Fault("CONFLICT", `Another process drives run ${run.id} and asks there; answer it in its terminal.`);
     const text = answerTo(question);
     await runs.answer(run.id, { text, by: userName(), question: question.id });
-    say(`${isApproval(question, text) ? "Approved" : "Denied"} in run ${run.id}.`);
+    say(`${text.startsWith("no") ? "Denied" : "Approved"} in run ${run.id}.`);
     // Without a daemon this process drives the run on: to leave now would cut off what was just approved.
     return role === "driver" ? showRun(runs, { id: run.id, after: run.seq }, {}) : EXIT.ok;
   });

@@ -55,7 +55,7 @@ export async function* readTasks(history: () => readonly string[] = () => []): A
   process.on("SIGINT", interrupt);
   try {
     for (;;) {
-      const words = (await readWords(PROMPT, NEVER, history()))?.trim();
+      const words = (await readWords(PROMPT, NEVER, { history: history() }))?.trim();
       if (words === undefined || EXITS.has(words.toLowerCase())) return;
       if (words === "") continue;
       isAtWork = true;

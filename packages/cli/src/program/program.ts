@@ -166,6 +166,9 @@ function addApprovals(root: Command, exit: Exit): void {
   addBrainFlags(approvals.command("approve"))
     .description("approve the plan that waits in a run")
     .argument(...which)
+    .option("--for-run", "and the same plan again in this run")
+    .option("--always", "and always: adds the rule that vidro approvals show shows to the policy")
+    .option("--change <text>", "run this instead: a command line, or fields of the input as JSON")
     .action(async (run: string, flags) => exit(await (await load()).approvePlan(run, flags)));
   addBrainFlags(approvals.command("deny"))
     .description("deny the plan that waits in a run; the run goes on without it")

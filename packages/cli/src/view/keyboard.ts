@@ -56,7 +56,7 @@ export async function dropStrayKeys(): Promise<void> {
 export function readWords(
   prompt: string,
   signal: AbortSignal,
-  history: readonly string[] = [],
+  { history = [], prefill = "" }: { readonly history?: readonly string[]; readonly prefill?: string } = {},
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const lines: string[] = [];
@@ -94,6 +94,7 @@ export function readWords(
       else resolve(lines.length === 0 ? undefined : lines.join("\n"));
     });
     reader.prompt();
+    if (prefill !== "") reader.write(prefill);
   });
 }
 

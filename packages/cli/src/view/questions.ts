@@ -1,9 +1,10 @@
 import { userInfo } from "node:os";
-import { oneLine, readAnswer, RUN_WIDE_YES, UNASKED_ANSWER } from "@vidro/core/text";
+import { oneLine, readAnswer, UNASKED_ANSWER } from "@vidro/core/text";
 import type { QuestionAsked } from "@vidro/core";
-import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
-import { paint } from "./symbols.ts";
-import { peopleStream, prompt as show } from "../program/output.ts";
+import { NO_ANSWER, readApproval } from "./approval-keys.ts";
+import type { Review } from "./approval-keys.ts";
+import { dropStrayKeys, readWords } from "./keyboard.ts";
+import { prompt as show } from "../program/output.ts";
 
 /** An answer, and who gave it. */
 export interface SignedAnswer {
@@ -15,8 +16,10 @@ export interface SignedAnswer {
 export interface Answerer {
   /** Called before a question is shown. */
   ready(): Promise<void>;
-  /** The answer; rejects when the signal fires because the question is closed. */
-  answer(question: QuestionAsked, signal: AbortSignal): Promise<SignedAnswer>;
+  /**
+   * The answer; rejects when the signal fires because the question is closed. `review` tells what "always" would mean.
+   */
+  answer(question: QuestionAsked, signal: AbortSignal, review?: Review): Promise<SignedAnswer>;
 }
 
 /** Answers yes, or the first option; what the policy denies is never asked. */
@@ -44,92 +47,16 @@ const ABSENT_ANSWERS: { readonly [kind in QuestionAsked["about"]["kind"]]: strin
 /** A person at the terminal. */
 export const personAnswerer: Answerer = {
   ready: dropStrayKeys,
-  async answer(question, signal) {
+  async answer(question, signal, review) {
     const by = userName();
     const { kind } = question.about;
-    if (kind === "approval" || kind === "tool") return { text: await approval(question, signal), by };
+    if (kind === "approval" || kind === "tool") return { text: await readApproval(question, signal, review), by };
     return { text: await choice(question, signal), by };
   },
 };
 
-/** The keys of an approval in each language; `y` is a yes in all of them. */
-const KEYS = {
-  en: {
-    yes: ["y", "yes"],
-    run: "yes for this run",
-    no: "no",
-    why: "no, and say why",
-    ask: "why not, or what instead?",
-    help: "the keys",
-  },
-  pt: {
-    yes: ["s", "sim"],
-    run: "sim nesta execução",
-    no: "não",
-    why: "não, e dizer por quê",
-    ask: "por que não, ou o que em vez disso?",
-    help: "as teclas",
-  },
-  es: {
-    yes: ["s", "sí"],
-    run: "sí en esta ejecución",
-    no: "no",
-    why: "no, y decir por qué",
-    ask: "¿por qué no, o qué en su lugar?",
-    help: "las teclas",
-  },
-} as const;
-
-const ESCAPE = "\u001b";
-
-async function approval(question: QuestionAsked, signal: AbortSignal): Promise<string> {
-  const { language = "en" } = question;
-  const { yes, run, no, why, ask, help } = KEYS[language];
-  const canCoverRun = question.options.includes(RUN_WIDE_YES);
-  const shown = [
-    [yes[0], yes[1]],
-    ...(canCoverRun ? ([["r", run]] as const) : []),
-    ["n", no],
-    ["w", why],
-    ["?", help],
-  ] as const;
-  const keys = `  ${shown.map(([key, word]) => `${paint("bold", key, peopleStream())} ${word}`).join("   ")}\n`;
-  for (let prompt = keys; ;) {
-    const struck = (await readKey(prompt, signal)).trim();
-    const key = struck.toLowerCase();
-    if (key === "w") return refusal(await readWords(`  ${ask} `, signal));
-    if (key === "r" && canCoverRun) return RUN_WIDE_YES;
-    if (struck === ESCAPE) return "no";
-    // An s is short for sim and sí; in English it might as well mean skip or stop.
-    const answer = key === "s" && language === "en" ? undefined : readAnswer(question, struck);
-    if (answer !== undefined) return answer;
-    prompt =
-      key === "?"
-        ? `${keys}  Esc ${no}   Ctrl-C ${ENDS[language]}\n`
-        : `  ${keyName(struck)}: ${NO_ANSWER[language]}\n${keys}`;
-  }
-}
-
-const ENDS = { en: "ends the run", pt: "encerra a execução", es: "termina la ejecución" } as const;
-const NO_ANSWER = {
-  en: "that is no answer, nothing was done.",
-  pt: "isso não é resposta, nada foi feito.",
-  es: "eso no es respuesta, no se hizo nada.",
-} as const;
-
-/** A key as it is called. */
-function keyName(struck: string): string {
-  if (struck === "") return "Enter";
-  return struck.startsWith(ESCAPE) ? "that key" : oneLine(struck, WORDS_CHARS);
-}
-
 /** The most characters that are repeated of a text that is no answer. */
 const WORDS_CHARS = 40;
-
-/** A refusal, with the person's reason if they gave one. */
-function refusal(why: string | undefined): string {
-  return why === undefined || why.trim() === "" ? "no" : `no: ${why}`;
-}
 
 async function choice(question: QuestionAsked, signal: AbortSignal): Promise<string> {
   const { options, about, language = "en" } = question;

@@ -182,7 +182,7 @@ class Watcher implements InterruptTarget {
 
   async #answer(question: QuestionAsked, signal: AbortSignal): Promise<void> {
     const { runs, run, answerer } = this.#watching;
-    const answer = await answerer.answer(question, signal);
+    const answer = await answerer.answer(question, signal, () => runs.always(run));
     await runs.answer(run, { ...answer, question: question.id });
   }
 

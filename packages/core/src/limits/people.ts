@@ -64,6 +64,16 @@ export const TERMINAL_LIMITS = {
   logBytes: MIB,
 } as const;
 
+/** Bounds of what past runs are searched for. */
+export const REVIEW_LIMITS = {
+  /** Runs, newest first, in which actions that a rule would have allowed are looked for. */
+  searchedRuns: 500,
+  /** Runs that are read per page. */
+  pageRuns: 100,
+  /** Actions that are shown; the others are counted. */
+  shownActions: 10,
+} as const;
+
 /** Bounds of `codegen`. */
 export const CODE_LIMITS = {
   /** Characters of earlier tasks and answers that a model is given. */

@@ -108,7 +108,7 @@ function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): 
 /** The folder of the examples of a rule that is about one folder. */
 function placeOf({ cwd }: ProcessRule | ShellRule, { places }: Policy): { cwd?: string } {
   const [folder] = cwd?.paths ?? [];
-  return folder === undefined || folder.includes("*") ? {} : { cwd: filled(folder, places) };
+  return folder === undefined || folder.includes("*") ? {} : { cwd: fillPlaces(folder, places) };
 }
 
 function filePlan(example: string, operation: FilePlan["operation"], { places }: Policy): FilePlan {

@@ -1,4 +1,4 @@
-import { CHANGED_YES, RUN_WIDE_YES } from "../text/answer-words.ts";
+import { ALWAYS_YES, CHANGED_YES, RUN_WIDE_YES } from "../text/answer-words.ts";
 import { approvalWords } from "../text/approval-words.ts";
 import type { Event, Question, QuestionAsked } from "../event.ts";
 import { FAULTS } from "../fault.ts";
@@ -180,13 +180,13 @@ function decideOnVerdict(
         questionFrom(state, moment, {
           about: approvalOf(state, phase),
           text: approvalWords({ ...phase, hand: handOf(state.started.hand, action) }, state.started.language),
-          options: APPROVAL_OPTIONS,
+          options: phase.always === undefined ? APPROVAL_OPTIONS : [...APPROVAL_OPTIONS, ALWAYS_YES],
         }),
       );
   }
 }
 
-/** The answers to the question about a plan. */
+/** The answers to the question about every plan. */
 const APPROVAL_OPTIONS: readonly string[] = ["yes", "no", RUN_WIDE_YES, CHANGED_YES];
 
 function startAction(
@@ -199,7 +199,7 @@ function startAction(
 
 /** What a yes approves: the hash of the plan, and the whole plan so that every wire can show it. */
 function approvalOf(state: RunState, judged: Extract<RunState["phase"], { name: "judged" }>): Question {
-  const { action, verdict, plan, hash, policy } = judged;
+  const { action, verdict, plan, hash, policy, always } = judged;
   const { class: harm, rule } = verdict;
   return {
     kind: "approval",
@@ -210,6 +210,7 @@ function approvalOf(state: RunState, judged: Extract<RunState["phase"], { name: 
     hand: handOf(state.started.hand, action),
     class: harm,
     rule,
+    ...(always === undefined ? {} : { always }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { QuestionAsked, TerminalEvent } from "../event.ts";
 import type { FaultReport } from "../fault.ts";
-import type { Json } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
 
 /** The phase of a run. In each phase decide() names exactly one next step. */
@@ -20,6 +20,7 @@ export type Phase =
       readonly plan: Plan;
       readonly hash: string;
       readonly policy: string;
+      readonly always?: JsonObject;
     }
   | {
       readonly name: "asking";

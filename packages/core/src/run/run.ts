@@ -292,13 +292,14 @@ function repairOf(state: RunState, { healing, metadata: { window } }: HealTried)
   }
 }
 
-function phaseAfterVerdict(state: RunState, { action: id, verdict, plan, hash, policy }: PolicyJudged): Phase {
+function phaseAfterVerdict(state: RunState, { action: id, ...judged }: PolicyJudged): Phase {
+  const { verdict, plan, hash, policy, always } = judged;
   const action = actionOf(state, id);
   const given = state.phase.name === "action-proposed" ? state.phase.approval : undefined;
   const approval = given ?? findRunApproval(state.approvals, { plan, hash, hand: handOf(state.started.hand, action) });
   return verdict.decision === "ask" && approval !== undefined
     ? { name: "approved", action, approved: hash, approval }
-    : { name: "judged", action, verdict, plan, hash, policy };
+    : { name: "judged", action, verdict, plan, hash, policy, ...(always === undefined ? {} : { always }) };
 }
 
 function afterQuestion({ phase }: RunState, question: QuestionAsked): StateChange {

@@ -30,6 +30,17 @@ test("a yes for the whole run is told apart from a yes, and only where it is an 
   assert.equal(isApproval(approval, "yes for this run"), true);
 });
 
+test("always is told apart from a yes, and only where it is an option", () => {
+  const offered = { ...approval, options: [...approval.options, "yes, always"] };
+  for (const words of ["yes, always", "Always!", "yes always", "sempre", "Sim, sempre", "sí, siempre", "SIEMPRE"]) {
+    assert.equal(readAnswer(offered, words), "yes, always", words);
+    assert.equal(readAnswer(approval, words), undefined, words);
+  }
+  for (const words of ["not always", "always ask me", "yes, always?"])
+    assert.equal(readAnswer(offered, words), undefined);
+  assert.equal(isApproval(offered, "yes, always"), true);
+});
+
 test("a yes with a change keeps its words as they were written, and a yes with a condition is no answer", () => {
   for (const words of ["yes, changed: ls 'Ä b'", "sim, mudado: ls 'Ä b'", "Sí, cambiado:  ls 'Ä b' "]) {
     assert.equal(readAnswer(approval, words), "yes, changed", words);

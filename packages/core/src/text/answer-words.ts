@@ -23,7 +23,13 @@ export const RUN_WIDE_YES = "yes for this run";
 /** The answer that approves what a person made of a plan; the change is in the event, or in the words behind a colon. */
 export const CHANGED_YES = "yes, changed";
 
-/** What people write for it, in English, Portuguese and Spanish, with what is to run instead. */
+/** The answer that approves a plan and adds the narrowest rule that allows it to the policy of its hand. */
+export const ALWAYS_YES = "yes, always";
+
+/** What people write for it, in English, Portuguese and Spanish, without accents and commas. */
+const ALWAYS = /^(?:(?:yes|y|sim|si|s) )?(?:always|sempre|siempre)$/;
+
+/** What people write for a changed plan, in English, Portuguese and Spanish, with what is to run instead. */
 const CHANGED =
   /^\s*(?:yes|y|sim|s[i\u00ed]?|si\u0301)\s*,?\s*(?:changed|change to|mudado|mude para|cambiado|cambia a)\s*:\s*(\S[^]*)$/iu;
 
@@ -33,7 +39,17 @@ const RUN_WIDE = /^(?:yes|y|sim|si) (?:for|in|para|em|en|nesta) ?(?:this|the|est
 /** Whether an answer approves an effect: a plan, or a proposed tool. */
 export function isApproval({ about, options }: Pick<QuestionAsked, "about" | "options">, answer: string): boolean {
   if (about.kind !== "approval" && about.kind !== "tool") return false;
-  return answer === options[0] || answer === RUN_WIDE_YES || answer === CHANGED_YES;
+  return answer === options[0] || [RUN_WIDE_YES, CHANGED_YES, ALWAYS_YES].includes(answer);
+}
+
+/** Whether an answer asks that a plan be allowed always, also where no rule can be added for it. */
+export function asksForAlways(words: string): boolean {
+  return ALWAYS.test(plainWords(words).replaceAll(",", ""));
+}
+
+/** Words without accents, capitals and marks around them. */
+function plainWords(words: string): string {
+  return words.normalize("NFD").replaceAll(MARKS, "").toLowerCase().replaceAll(EDGES, "");
 }
 
 /** What is to run instead, from the words of an answer; undefined when they change nothing. */
@@ -51,11 +67,13 @@ export function readAnswer(
 ): string | undefined {
   if (about.kind === "ask" || about.kind === "call") return words;
   if (options.includes(CHANGED_YES) && changeIn(words) !== undefined) return CHANGED_YES;
-  const said = words.normalize("NFD").replaceAll(MARKS, "").toLowerCase().replaceAll(EDGES, "");
+  const said = plainWords(words);
   const [on, off] = options;
   const option = options.find((each) => each.toLowerCase() === said);
   if (option !== undefined) return option;
-  if (options.includes(RUN_WIDE_YES) && RUN_WIDE.test(said.replaceAll(",", ""))) return RUN_WIDE_YES;
+  const bare = said.replaceAll(",", "");
+  if (options.includes(RUN_WIDE_YES) && RUN_WIDE.test(bare)) return RUN_WIDE_YES;
+  if (options.includes(ALWAYS_YES) && ALWAYS.test(bare)) return ALWAYS_YES;
   if (YES.has(said)) return on;
   if (NO.has(said)) return off;
   return NO_BECAUSE.test(said) ? words.trim() : undefined;

@@ -35,12 +35,12 @@ const SENTENCES: Sentences = {
     return `The conversation grew long: ${countWords(dropped, "old turn")} summed up${by}${rest}.`;
   },
   "question.asked": ({ text }) => text,
-  "question.answered": ({ answer, by }) =>
+  "question.answered": ({ answer, by, rule }) =>
     answer === UNASKED_ANSWER
       ? "No person could be asked, so it is not approved."
       : by === undefined
         ? "No answer in time."
-        : `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
+        : `Answered by ${by}: ${answer === "" ? "nothing" : answer}${rule === undefined ? "" : ` (added rule ${rule}; undo: vidro policy remove ${rule})`}`,
   "remark.made": ({ by, text }) => `${by} says: ${text}`,
   "policy.judged": ({ plan, verdict }) =>
     `Policy says ${verdict.decision} (rule ${verdict.rule}, ${verdict.class}): ${planWords(plan)}`,

@@ -3,14 +3,15 @@ import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSyn
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { canonicalJson, Fault, HAND_LIMITS, MIB } from "@vidro/core";
-import { judgePlan, matchesPath, parsePolicy } from "@vidro/core/policy";
+import { judgePlan, matchesPath, narrowestRule, parsePolicy } from "@vidro/core/policy";
 import type { FilePlan, Json, Plan, Verdict } from "@vidro/core";
-import type { Policy } from "@vidro/core/policy";
+import type { Policy, Rule } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
+import { addRuleToFile } from "./rule-file.ts";
 import { errnoCode } from "../files/files.ts";
 import { holdFolder } from "../files/held-folder.ts";
 import { resolveWorkspace } from "../files/resolve-folder.ts";
-import type { HandPolicy } from "../hand-options.ts";
+import type { HandPolicy, PolicyAdditions } from "../hand-options.ts";
 import { HOST_POLICY } from "./own-state.ts";
 import { findPrivateFiles } from "./secret-paths.ts";
 import { isWithin } from "../files/is-within.ts";
@@ -22,6 +23,10 @@ export interface OpenPolicy extends HandPolicy {
   readonly policy: Policy;
   /** The policy file; undefined for the shipped policy. */
   readonly file: string | undefined;
+  /** Whether the host's own policy counts, which only root may write. */
+  readonly isHost: boolean;
+  /** The verdict on a plan if a rule were added. */
+  judgeWith(rule: Rule, plan: Plan): Verdict;
   /** A warning for people who rely on the policy. */
   readonly warning: string | undefined;
 }
@@ -75,18 +80,29 @@ function readPolicyThrough(
   return {
     version: hash("sha256", text),
     policy,
-    judge: (plan) => {
-      const atSecret = (one: FilePlan): FilePlan => ({ ...one, path: findSecret(one.path) ?? one.path });
-      if (plan.kind === "file") return judgePlan(atSecret(plan), policy);
-      if (plan.kind === "files") return judgePlan({ ...plan, files: plan.files.map(atSecret) }, policy);
-      return unlessHidden(plan, judgePlan(plan, policy), policy);
-    },
+    judge: (plan) => judgeLinked(plan, policy, findSecret),
+    judgeWith: (rule, plan) => judgeLinked(plan, withRule(policy, rule), findSecret),
     secrets: policy.secrets,
     ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
     ...(policy.privateHosts === undefined ? {} : { privateHosts: policy.privateHosts }),
     file,
+    isHost,
     warning: mayWrite(file ?? own) ? writableWarning(file) : undefined,
   };
+}
+
+/** The verdict on a plan whose files may have other names. */
+function judgeLinked(plan: Plan, policy: Policy, findSecret: (path: string) => string | undefined): Verdict {
+  const atSecret = (one: FilePlan): FilePlan => ({ ...one, path: findSecret(one.path) ?? one.path });
+  if (plan.kind === "file") return judgePlan(atSecret(plan), policy);
+  if (plan.kind === "files") return judgePlan({ ...plan, files: plan.files.map(atSecret) }, policy);
+  return unlessHidden(plan, judgePlan(plan, policy), policy);
+}
+
+function withRule(policy: Policy, rule: Rule): Policy {
+  const { added } = policy;
+  const rules = [rule, ...policy.rules.filter(({ id }) => id !== rule.id)];
+  return { ...policy, rules, ...(added === undefined ? {} : { added: new Set([...added, rule.id]) }) };
 }
 
 const WRITTEN_BY_OTHERS = 0o022;
@@ -118,8 +134,9 @@ function writableWarning(file: string | undefined): string {
   return `${which} the user of this hand may put another one in its place: as root, write ${HOST_POLICY}.`;
 }
 
-/** A policy that can be reloaded while a hand uses it. */
+/** A policy that can be reloaded and added to while a hand uses it. */
 export interface ReloadablePolicy extends HandPolicy {
+  readonly additions: PolicyAdditions;
   /** A warning for people who rely on the policy, from the first read. */
   readonly warning: string | undefined;
   /** Reads the file again; later plans are judged by it. After BAD_POLICY the previous policy stays in force. */
@@ -149,6 +166,16 @@ export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
       return open.privateHosts ?? [];
     },
     judge: (plan) => open.judge(plan),
+    additions: {
+      ruleFor: (plan) => (open.isHost ? undefined : narrowestRule(plan, open.policy)),
+      judgeWith: (rule, plan) => open.judgeWith(rule, plan),
+      add(rule) {
+        addRuleToFile(folder.entry(name), rule, (fresh) => {
+          readPolicyThrough({ ...places, file: join(folder.path, name), state: state.path, hostFile: false }, fresh);
+        });
+        open = read();
+      },
+    },
     reload() {
       open = read();
     },

@@ -1,4 +1,4 @@
-import { asFault, RUN_LIMITS } from "@vidro/core";
+import { asFault, Fault, RUN_LIMITS } from "@vidro/core";
 import type { Action, FaultReport, Hand, HandEvent, HandRow, Judgement, Order, ToolSpec } from "@vidro/core";
 import { LOCAL_HAND } from "../local.ts";
 import type { RegisteredHand } from "./registered-hand.ts";
@@ -136,6 +136,12 @@ class LentHand implements Hand {
 
   judge(action: Action): Promise<Judgement | FaultReport> {
     return this.#use((hand) => hand.judge(action)).catch(unavailable);
+  }
+
+  allowAlways(action: Action, approved: string): Promise<string | FaultReport> {
+    return this.#use(
+      async (hand) => (await hand.allowAlways?.(action, approved)) ?? new Fault("POLICY_DENIED").report(),
+    ).catch(unavailable);
   }
 
   async *perform(order: Order, signal: AbortSignal): AsyncGenerator<HandEvent, void, undefined> {

@@ -109,7 +109,11 @@ export class RemoteHand implements Hand {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     try {
-      return await this.#connectedLink().judge(action);
+      const judged = await this.#connectedLink().judge(action);
+      if ("code" in judged) return judged;
+      // The policy of another host is its own: no rule is offered for it.
+      const { always: _, ...judgement } = judged;
+      return judgement;
     } catch (thrown) {
       return asFault(thrown).report();
     }

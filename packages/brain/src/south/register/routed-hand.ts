@@ -1,5 +1,5 @@
 import { Fault } from "@vidro/core";
-import type { Action, ActionEnd, Hand, HandEvent, JsonObject, ToolSpec } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Hand, HandEvent, JsonObject, ToolSpec } from "@vidro/core";
 
 /** A hand and its name. */
 interface NamedHand {
@@ -69,6 +69,7 @@ export function routedHand(named: readonly NamedHand[]): Hand {
       routed.set(action.id, hand);
       yield* hand.perform({ ...order, action }, signal);
     },
+    allowAlways: async (action, approved) => allowAt(route(action), approved),
     watch(wake) {
       const forgets = hands.map(({ hand }) => hand.watch?.(wake));
       return () => forgets.forEach((forget) => forget?.());
@@ -81,6 +82,12 @@ export function routedHand(named: readonly NamedHand[]): Hand {
     // The register closes the hands.
     close: async () => undefined,
   };
+}
+
+/** Adds a rule to the policy of the hand that an action goes to; POLICY_DENIED when that policy is the host's own. */
+async function allowAt([hand, action]: readonly [Hand, Action], approved: string): Promise<string | FaultReport> {
+  const added = await hand.allowAlways?.(action, approved);
+  return added ?? new Fault("POLICY_DENIED", `The policy of ${hand.id} is that host's own.`).report();
 }
 
 /**

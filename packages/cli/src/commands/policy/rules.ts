@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { mkdir, readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { asFault, Fault, isObject, textIn } from "@vidro/core";
 import type { Action, ActionClass, Json, JsonObject, Judgement, Plan } from "@vidro/core";
 import { commandLine, nearest, oneLine } from "@vidro/core/text";
@@ -55,7 +54,8 @@ export async function addRule(words: readonly string[], flags: AddFlags): Promis
       "Say the rule: vidro policy add allow -- npm test, or vidro policy add --rule <file>.",
     );
   const made = flags.rule === undefined ? await ruleAbout(words, flags) : { rule: await readRule(flags.rule) };
-  const source = await readSource();
+  const { readPolicySource, rulesIn } = await import("@vidro/hands");
+  const source = readPolicySource(policyFile());
   await replacePolicy({ ...source, rules: [...rulesIn(source), made.rule] }, made);
   const id = textIn(made.rule, "id") ?? "";
   if (flags.json === true) writeJson({ added: true, ...made.rule });
@@ -68,7 +68,8 @@ export async function addRule(words: readonly string[], flags: AddFlags): Promis
 
 /** Removes a rule that was added. */
 export async function removeRule(id: string, flags: { readonly json?: boolean }): Promise<number> {
-  const source = await readSource();
+  const { readPolicySource, rulesIn } = await import("@vidro/hands");
+  const source = readPolicySource(policyFile());
   const rules = rulesIn(source);
   const left = rules.filter((rule) => !isObject(rule) || rule["id"] !== id);
   if (left.length === rules.length) {
@@ -205,13 +206,6 @@ async function readRule(file: string): Promise<JsonObject> {
   return rule;
 }
 
-/** What the policy file of this home says; without one, that it adds to the shipped policy. */
-async function readSource(): Promise<JsonObject> {
-  const file = policyFile();
-  if (!existsSync(file)) return { extends: "shipped", rules: [] };
-  return parseObject(await readFile(file, "utf8"), file);
-}
-
 function parseObject(text: string, file: string): JsonObject {
   let value: Json;
   try {
@@ -223,19 +217,12 @@ function parseObject(text: string, file: string): JsonObject {
   throw new Fault("BAD_POLICY", `${file} is no object.`);
 }
 
-function rulesIn(source: JsonObject): readonly Json[] {
-  return Array.isArray(source["rules"]) ? source["rules"] : [];
-}
-
 /** Writes the policy of this home when it can be used and has the effect that was wanted; else it stays as it is. */
 async function replacePolicy(source: JsonObject, { plan, decision }: Partial<NewRule>): Promise<void> {
-  const file = policyFile();
-  const fresh = join(homeFolder(), `policy.json.${process.pid}.new`);
+  const { openPolicy, replacePolicyFile } = await import("@vidro/hands");
   await mkdir(homeFolder(), { recursive: true, mode: 0o700 });
-  await writeFile(fresh, `${JSON.stringify(source, null, 2)}\n`, { mode: 0o600 });
-  await chmod(fresh, 0o600);
-  try {
-    const policy = await openPolicyAt(fresh, false);
+  replacePolicyFile(policyFile(), source, (fresh) => {
+    const policy = openPolicy({ file: fresh, workspace: requireFolder("."), state: homeFolder(), hostFile: false });
     const held: Plan | undefined =
       plan?.kind === "process" ? { ...plan, confined: plan.confined ?? "workspace" } : plan;
     const verdict = held === undefined ? undefined : policy.judge(held);
@@ -244,10 +231,7 @@ async function replacePolicy(source: JsonObject, { plan, decision }: Partial<New
         "BAD_REQUEST",
         `With that rule the answer would still be ${verdict.decision}: ${verdict.reason} (rule ${verdict.rule}). Nothing was added.`,
       );
-    await rename(fresh, file);
-  } finally {
-    await rm(fresh, { force: true });
-  }
+  });
   await tellDaemon();
 }
 
