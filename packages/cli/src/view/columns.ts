@@ -27,7 +27,7 @@ export function wrapLine(line: string, columns: number): readonly string[] {
   const [lead = ""] = LEAD.exec(line) ?? [];
   const rest = line.slice(lead.length);
   if (columnsOf(line) <= columns || TABLE_GAP.test(rest)) return [line];
-  const margin = " ".repeat(Math.min(columnsOf(lead), Math.floor(columns / 2)));
+  const margin = " ".repeat(Math.max(0, Math.min(columnsOf(lead), Math.floor(columns / 2))));
   const rows: string[] = [];
   let row = lead;
   let isEmpty = true;

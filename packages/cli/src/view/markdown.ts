@@ -1,8 +1,11 @@
+import { TERMINAL_LIMITS } from "@vidro/core";
 import { columnsOf, wrapLine } from "./columns.ts";
 import type { Paint } from "./symbols.ts";
 
 const FENCE = /^\s*(`{3,}|~{3,})/;
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*\s*$/;
+const HEADING = /^#{1,6}\s+(.*)$/;
+/** Signs that close a heading; those of a word, as in `C#`, belong to it. */
+const HEADING_END = /(?<=\s|^)#+$/;
 const BULLET = /^(\s*)[-*+]\s+(?=\S)/;
 const QUOTE = /^\s*>\s?/;
 const RULE = /^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
@@ -39,8 +42,11 @@ export class Markdown {
   }
 
   #block(source: string, columns: number): readonly string[] {
-    const heading = HEADING.exec(source)?.[2];
-    if (heading !== undefined) return wrapLine(this.#paint("bold", this.#spans(heading)), columns);
+    const heading = HEADING.exec(source)?.[1];
+    if (heading !== undefined) {
+      const words = heading.trimEnd().replace(HEADING_END, "").trimEnd();
+      return wrapLine(this.#paint("bold", this.#spans(words)), columns);
+    }
     if (RULE.test(source)) return [this.#paint("dim", "─".repeat(Math.min(columns, RULE_COLUMNS)))];
     if (TABLE_ROW.test(source)) return [TABLE_RULE.test(source) ? this.#paint("dim", source) : this.#spans(source)];
     if (QUOTE.test(source)) {
@@ -50,7 +56,9 @@ export class Markdown {
     return wrapLine(this.#spans(source.replace(BULLET, "$1• ")), columns);
   }
 
+  /** Marks within a line; a line that is too long is shown as it is, because finding its marks takes quadratic time. */
   #spans(text: string): string {
+    if (text.length > TERMINAL_LIMITS.lineChars) return text;
     return text.replaceAll(SPANS, (_, ...[code, bold, emphasis, label, address]: readonly (string | undefined)[]) => {
       if (code !== undefined) return this.#code(code);
       if (bold !== undefined) return this.#words("bold", bold);
