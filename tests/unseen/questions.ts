@@ -46,9 +46,9 @@ function wantIn(words: string): Want {
   return Object.fromEntries([["kind", kind], ...slots]) as unknown as Want;
 }
 
-function slotIn(kind: string, slot: string, written: string): readonly [string, string | number] {
+function slotIn(kind: string, slot: string, written: string): readonly [string, string | number | boolean] {
   const text = written.replace(/^"|"$/g, "");
-  const value = /^\d+$/.test(text) ? Number(text) : text;
+  const value = /^\d+$/.test(text) ? Number(text) : text === "true" ? true : text;
   if (slot === "days") return ["minutes", Number(value) * MINUTES_OF_DAY];
   if (kind.startsWith("make-f")) return ["path", text];
   return [SLOTS.get(slot) ?? slot, value];

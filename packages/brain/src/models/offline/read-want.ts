@@ -97,7 +97,8 @@ const UNCOMMITTED = words("uncommitted pending pendentes pendientes commitadas c
 const perhapsOfFile: Reader = (tokens, kind) => {
   const [file] = operands(tokens, "file", "path");
   if (file === undefined && says(tokens, UNCOMMITTED)) return [{ kind: "git-status" }];
-  return [{ kind, ...withoutUndefined({ path: file?.written }) }];
+  const [revision] = operands(tokens, "revision");
+  return [{ kind, ...withoutUndefined({ path: file?.written, revision: revision?.written }) }];
 };
 
 const logged: Reader = (tokens, kind) => {
@@ -265,8 +266,15 @@ const committed: Reader = (tokens, kind) => {
   return quoted === undefined ? undefined : [{ kind, text: quoted.written }];
 };
 
+/** Names that most repositories have, and that phrases name for that reason. */
+const USUAL_BRANCHES = words("main master develop trunk");
+
 const branched: Reader = (tokens, kind) => {
-  const [name] = [...operands(tokens, "path").map(({ written }) => written), ...namesIn(tokens, kind)];
+  const usual = tokens.filter(({ plain: word }) => USUAL_BRANCHES.has(word));
+  const [name] = [
+    ...[...operands(tokens, "path"), ...usual].map(({ written }) => written),
+    ...namesIn(tokens, kind),
+  ];
   return name === undefined ? undefined : [{ kind, name }];
 };
 
@@ -286,8 +294,12 @@ const depended: Reader = (tokens, kind) => {
 /** What runs a command names it in quotes or is one; words alone never do. */
 const neverSpoken: Reader = () => undefined;
 
+/** What processes may be, and no program is called. */
+const CONDITIONS = words("zombie zombies zombi zombis zumbi zumbis defunct orphan orphans orfaos huerfanos stuck hung");
+
 const programmed: Reader = (tokens, kind) => {
   const wants = named(tokens, kind);
+  if (wants?.some(({ name = "" }) => CONDITIONS.has(plainWords(name)))) return undefined;
   if (wants !== undefined) return wants;
   const [program] = tokens.filter(({ plain: word }) => PROGRAM_WORDS.has(word));
   return program === undefined ? undefined : [{ kind, name: plainWords(program.written) }];

@@ -100,11 +100,11 @@ export function gitShow(want: Want, desk: Desk): Skill {
   return tellLines(desk, args, (lines) => quote(lines.join("\n")));
 }
 
-/** The differences from the last commit, in all files or in one. */
+/** The differences from the last commit or another one, in all files or in one. */
 export function* gitDiff(want: Want, desk: Desk): Skill {
   const { say } = desk;
   const where = want.path === undefined ? [] : ["--", want.path];
-  const learnt = yield* askGit(desk, ["diff", "HEAD", ...where], goodOutput);
+  const learnt = yield* askGit(desk, ["diff", want.revision ?? "HEAD", ...where], goodOutput);
   if ("trouble" in learnt) return learnt.trouble;
   if (learnt.facts.trim() !== "") return quote(learnt.facts);
   return want.path === undefined ? say("noDiff") : say("noDiffOf", { path: shownPath(want.path) });

@@ -11,14 +11,29 @@ import { rows } from "./wording.ts";
 /** Names of programs and packages; anything else is none. */
 const NAME = /^[A-Za-z0-9][\w.+@:/-]*$/;
 
-/** Whether a program or a package is installed. */
+/** Names of programs that people use for others. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["nodejs", "node"],
+  ["pip", "pip3"],
+  ["python", "python3"],
+  ["golang", "go"],
+  ["rust", "rustc"],
+  ["postgres", "psql"],
+  ["postgresql", "psql"],
+  ["sqlite", "sqlite3"],
+]);
+
+/** Whether a program or a package is installed; the program may have another name than people call it by. */
 export function* tellInstalled(want: Want, desk: Desk): Skill {
   const { say } = desk;
   const name = want.name ?? "";
   if (!NAME.test(name)) return say("notInstalled", { name: shortLine(name) });
-  const path = yield* learn(desk, [{ call: runProgram(desk, "which", name), read: (text) => goodLines(text)?.[0] }]);
-  if ("facts" in path) return say("installed", { name, path: path.facts });
-  if (path.isPersonsNo) return path.trouble;
+  for (const program of new Set([name, ALIASES.get(name.toLowerCase()) ?? name])) {
+    const call = runProgram(desk, "which", program);
+    const path = yield* learn(desk, [{ call, read: (text) => goodLines(text)?.[0] }]);
+    if ("facts" in path) return say("installed", { name: program, path: path.facts });
+    if (path.isPersonsNo) return path.trouble;
+  }
   const version = yield* packageVersion(name, desk);
   return version === undefined ? say("notInstalled", { name }) : say("installedPackage", { name, version });
 }
@@ -30,16 +45,6 @@ function* packageVersion(name: string, desk: Desk): Skill<string | undefined> {
   return "facts" in learnt ? learnt.facts : undefined;
 }
 
-/** Names of programs that people use for others. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ["nodejs", "node"],
-  ["python", "python3"],
-  ["golang", "go"],
-  ["rust", "rustc"],
-  ["postgres", "psql"],
-  ["postgresql", "psql"],
-  ["sqlite", "sqlite3"],
-]);
 const BY_WORD = new Set(["go", "openssl"]);
 /** Programs that the shipped policy lets tell their version. */
 const TELLING = new Set(

@@ -188,7 +188,8 @@ export function skillFor(want: Want, desk: Desk): Skill {
 /** The steps of a want, as a plan tells them. */
 export function stepsOf(want: Want, language: Language): readonly string[] {
   const { name, path, command, text, pattern, number } = want;
-  const about = command ?? (want.kind === "search" ? text : undefined) ?? name ?? pattern ?? path ?? number ?? ".";
+  const place = want.kind === "find" ? (path ?? "") : (path ?? (text === "port" ? `:${number}` : number) ?? ".");
+  const about = command ?? (want.kind === "search" ? text : undefined) ?? name ?? pattern ?? place;
   const step = stepWords(want.kind, shortLine(String(about)), language);
   return step === "" ? [] : [step];
 }

@@ -228,7 +228,7 @@ const ORDINALS = new Map(
 );
 const LINES = words("line lines linha linhas linea lineas");
 const FIRST = words(
-  "first primeira primeiras primeiro primeiros primera primeras primer primeros head beginning comeco inicio principio top start",
+  "first primeira primeiras primeiro primeiros primera primeras primer primeros head beginning comeco comecinho inicio principio top start",
 );
 const LAST = words("last ultima ultimas ultimo ultimos tail end fim final bottom latest");
 

@@ -67,7 +67,21 @@ export function tokensOf(task: string): readonly Token[] {
   );
   const isShouting = lifted.replace(/[^a-z]/g, "").length === 0;
   const pieces = lifted.split(/\s+/).filter((piece) => piece !== "");
-  return pieces.flatMap((piece) => tokensIn(piece, quotes, isShouting));
+  const tokens = pieces.flatMap((piece) => tokensIn(piece, quotes, isShouting));
+  return tokens.some(isOtherFile) ? tokens.map(asReading) : tokens;
+}
+
+/** "Léeme" and "leia-me" are names of a file, and orders to read another one that is named. */
+const READING = /^(leeme|leiame|leia-me)$/;
+
+function isOtherFile({ kind, written }: Token): boolean {
+  return (kind === "file" || kind === "path") && !READING.test(plainWords(written));
+}
+
+function asReading(token: Token): Token {
+  const { written, endsClause } = token;
+  const name = plainWords(written);
+  return READING.test(name) ? { plain: name === "leeme" ? "lee" : "leia", written, endsClause } : token;
 }
 
 function tokensIn(piece: string, quotes: readonly string[], isShouting: boolean): readonly Token[] {

@@ -98,13 +98,19 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
   const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
   if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
-  if (strange.some(({ plain }) => isForeign(plain, kind))) return true;
+  if (strange.some((token) => isForeign(token.plain, kind) && !isEnding(tokens, token))) return true;
   const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
   // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
   const isProper = ({ plain, written }: Token) =>
     /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;
   if (strange.some((token) => token !== tokens[0] && isProper(token))) return true;
   return unknown.length > (probability >= CERTAIN ? 2 : 1);
+}
+
+/** Whether a word says how names end and orders nothing to end: "termina em .json". */
+function isEnding(tokens: readonly Token[], token: Token): boolean {
+  const next = tokens[tokens.indexOf(token) + 1]?.plain ?? "";
+  return /^termin/.test(token.plain) && /^(em|en|com|con|por)$/.test(next);
 }
 
 /** Whether an operand is read without what is around it: `$PATH` as PATH, `localhost:8080` as localhost. */
@@ -169,7 +175,8 @@ function clausesOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 function distinct(wants: readonly Want[]): readonly Want[] {
   const seen = new Set<string>();
   const found = wants.filter((want) => {
-    const key = JSON.stringify(want);
+    // The clock tells both at once.
+    const key = JSON.stringify(want.kind === "date" ? { ...want, kind: "time" } : want);
     return !seen.has(key) && seen.add(key);
   });
   return found.length > 1 ? found.filter(({ kind }) => kind !== "help") : found;
