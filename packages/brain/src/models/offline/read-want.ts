@@ -271,10 +271,7 @@ const USUAL_BRANCHES = words("main master develop trunk");
 
 const branched: Reader = (tokens, kind) => {
   const usual = tokens.filter(({ plain: word }) => USUAL_BRANCHES.has(word));
-  const [name] = [
-    ...[...operands(tokens, "path"), ...usual].map(({ written }) => written),
-    ...namesIn(tokens, kind),
-  ];
+  const [name] = [...[...operands(tokens, "path"), ...usual].map(({ written }) => written), ...namesIn(tokens, kind)];
   return name === undefined ? undefined : [{ kind, name }];
 };
 

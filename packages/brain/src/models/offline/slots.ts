@@ -194,7 +194,17 @@ export function minutesIn(tokens: readonly Token[]): number | undefined {
   if (says(tokens, words("today hoje hoy"))) return 1440;
   if (says(tokens, words("yesterday ontem ayer"))) return 2880;
   if (says(tokens, words("week semana"))) return 10_080;
-  return says(tokens, words("month mes")) ? 43_200 : undefined;
+  if (says(tokens, words("month mes"))) return 43_200;
+  return says(tokens, LAST_SPAN)
+    ? UNITS.find(([names]) => tokens.some(({ plain }) => isOneUnit(plain, names)))?.[1]
+    : undefined;
+}
+
+/** Words before a span without a number: "the last hour". */
+const LAST_SPAN = words("last past ultima ultimo pasada pasado passada passado");
+
+function isOneUnit(word: string, unit: ReadonlySet<string>): boolean {
+  return unit.has(word) && /^(hour|hora|day|dia|minute|minuto)$/.test(word);
 }
 
 /** The size that a sentence names, in MiB: "bigger than 10 MB". */

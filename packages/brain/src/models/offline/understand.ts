@@ -110,7 +110,7 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
 /** Whether a word says how names end and orders nothing to end: "termina em .json". */
 function isEnding(tokens: readonly Token[], token: Token): boolean {
   const next = tokens[tokens.indexOf(token) + 1]?.plain ?? "";
-  return /^termin/.test(token.plain) && /^(em|en|com|con|por)$/.test(next);
+  return token.plain.startsWith("termin") && /^(em|en|com|con|por)$/.test(next);
 }
 
 /** Whether an operand is read without what is around it: `$PATH` as PATH, `localhost:8080` as localhost. */
