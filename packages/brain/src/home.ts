@@ -20,4 +20,5 @@ export type { StoredAgent } from "./catalog/agent.ts";
 export type { VerifiedCaller } from "./auth/caller.ts";
 export { makeFolder } from "./daemon/home-folder.ts";
 export { RunRetention } from "./daemon/run-retention.ts";
+export { migrateHome } from "./daemon/migrate-home.ts";
 export { backUpHome, restoreHome } from "./daemon/backup.ts";

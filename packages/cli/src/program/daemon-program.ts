@@ -9,6 +9,7 @@ export function addDaemon(root: Command, exit: Exit): void {
   addUp(root, exit);
   addBackground(root, exit);
   addBackup(root, exit);
+  addMigrate(root, exit);
   addStatus(root, exit);
 }
 
@@ -87,6 +88,18 @@ function addBackup(root: Command, exit: Exit): void {
     .option("--replace", "keep the state that is there now under another name, and replace it")
     .option(...JSON_FLAG)
     .action(async (folder, flags) => exit(await (await import("../commands/backup.ts")).restore(folder, flags)));
+}
+
+function addMigrate(root: Command, exit: Exit): void {
+  root
+    .command("migrate")
+    .description("copy the journals and records of this home to PostgreSQL, and compare them; the file stays as it is")
+    .option(
+      "--store <address>",
+      "the database, postgres://…; VIDRO_STORE keeps its password out of the list of processes",
+    )
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await import("../commands/migrate.ts")).migrateStore(flags)));
 }
 
 function addStatus(root: Command, exit: Exit): void {
