@@ -1,13 +1,12 @@
 import { randomUUIDv7 } from "node:crypto";
-import { isAbsolute } from "node:path";
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, HAND_LIMITS, PAGE_LIMITS, REASONING_EFFORTS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
+import { PAGE_LIMITS, REASONING_EFFORTS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import type { Budget, HandCatalog, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 import type { AgentCatalog } from "../catalog/agents.ts";
 import { reviewAlways } from "../run/always-review.ts";
-import type { Runs, StartRequest } from "../run/runs.ts";
+import type { Runs } from "../run/runs.ts";
 import { assertTools } from "../catalog/threads.ts";
-import type { Thread, Threads } from "../catalog/threads.ts";
+import type { Threads } from "../catalog/threads.ts";
 import { AFTER_SCHEMA, cursorOf } from "../stream/cursor.ts";
 import { wantsGlass } from "./journal/glass-lines.ts";
 import { JOURNAL_ENCODERS } from "./journal/entries.ts";
@@ -15,10 +14,10 @@ import { plainFault } from "./ops.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "../http/paging.ts";
 import { mayApprove, visibleOwner } from "./approval-rights.ts";
 import type { ApprovalRights } from "./approval-rights.ts";
-import type { Caller } from "../auth/caller.ts";
 import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { streamRun } from "../stream/run-stream.ts";
-import { SELECTOR, selectHand } from "./hand-selector.ts";
+import { SELECTOR } from "./hand-selector.ts";
+import { folderOf, runSetting, WORKSPACE } from "./run-setting.ts";
 
 /* Vidro's own wire: runs and their journals without translation. */
 
@@ -145,11 +144,11 @@ interface StartBody {
 
 async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
   const { task, agent, tools, budget, workspace, model, effort, ...where } = call.body as unknown as StartBody;
-  const place = await settingOf(deps, where, call.caller);
+  const place = await runSetting(deps, where, call.caller);
   if (tools !== undefined) assertTools(tools, await deps.hands.tools(place.hand));
   const { run, existed } = await deps.runs.start({
     task,
-    workspace: workspace === undefined ? deps.workspace : folderOf(workspace, call.caller),
+    workspace: folderOf(workspace, deps.workspace, call.caller),
     owner: call.caller.owner,
     token: call.caller.tokenId,
     ...place,
@@ -165,42 +164,6 @@ async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply>
     status: existed ? 200 : 201,
     headers: { location: `/v1/runs/${run.id}`, "x-run-id": run.id },
   };
-}
-
-/** The folder that a request names; only an administrator may choose where the brain's own machine works. */
-function folderOf(workspace: string, { admin }: Caller): string {
-  if (!admin) throw new Fault("FORBIDDEN", "Naming the folder of a run takes the scope admin.");
-  if (!isAbsolute(workspace)) throw new Fault("BAD_REQUEST", "workspace: the path of a folder begins with /.");
-  return workspace;
-}
-
-/** Settings and hands of a new run: those of the request, otherwise those of its thread. */
-async function settingOf(
-  deps: JournalDependencies,
-  { thread: named, hand }: Pick<StartBody, "thread" | "hand">,
-  caller: Caller,
-): Promise<Partial<StartRequest>> {
-  const thread = named === undefined ? undefined : await threadOf(deps, named, caller.owner);
-  return {
-    ...(named === undefined ? {} : { thread: named }),
-    ...(thread === undefined ? {} : await deps.threads.cast(thread)),
-    ...selectHand(deps.hands, hand ?? thread?.hand, caller),
-  };
-}
-
-/** The caller's thread with that id; undefined for one that a run started without a stored thread. */
-async function threadOf(
-  { runs, threads }: JournalDependencies,
-  thread: string,
-  owner: string,
-): Promise<Thread | undefined> {
-  try {
-    return await threads.find(thread, owner);
-  } catch (thrown) {
-    const isTheirs = (await runs.list({ thread, owner, limit: 1 })).length > 0;
-    if (isTheirs && thrown instanceof Fault && thrown.code === "NOT_FOUND") return undefined;
-    throw thrown;
-  }
 }
 
 function asJson(head: RunHead): JsonObject {
@@ -246,12 +209,7 @@ const START = object(
       description: "The model, or several with commas, as VIDRO_MODEL names them. Default: the agent's.",
     },
     effort: { enum: [...REASONING_EFFORTS], description: "How long the model thinks. Default: the vendor's." },
-    workspace: {
-      type: "string",
-      minLength: 1,
-      maxLength: HAND_LIMITS.pathChars,
-      description: "Folder of the brain's own machine to work in; takes the scope admin. Default: the daemon's.",
-    },
+    workspace: WORKSPACE,
     budget: object({
       steps: { ...COUNT, maximum: RUN_LIMITS.steps },
       actions: { ...COUNT, maximum: RUN_LIMITS.actions },

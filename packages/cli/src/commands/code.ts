@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Fault } from "@vidro/core";
 import type { Hand } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
-import { findBrainAddress } from "../brain-api/brain-address.ts";
 import type { BrainAddress, BrainFlags } from "../brain-api/brain-address.ts";
+import { withDaemon } from "../brain-api/with-daemon.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { remoteBrain } from "../brain-api/remote.ts";
@@ -16,7 +16,7 @@ import { say } from "../program/output.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { modelOf } from "../program/model-flags.ts";
 import type { ModelFlags } from "../program/model-flags.ts";
-import { commandConfig, homeFolder } from "../program/settings.ts";
+import { homeFolder } from "../program/settings.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { aboutProject, lastConversation, turnOf } from "./code/briefing.ts";
 import type { CodeTurn, Briefing } from "./code/briefing.ts";
@@ -39,7 +39,7 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
   const isTalk = prompt === "" && flags.resume === undefined;
   if ((prompt !== "" && flags.resume !== undefined) || (isTalk && !isAtTerminal(flags)))
     throw new Fault("BAD_REQUEST", 'Say what to do, or which run to go on with: vidro code "<task>"');
-  return withDaemon(flags, workspace, async (address) => {
+  return withDaemon(flags, { workspace, localHand: false }, async (address) => {
     const brain = remoteBrain(address);
     sayBrain(address.isHidden === true ? { place: "inside this command" } : brain, flags);
     await using hand = disposable(await executorHand(workspace));
@@ -113,37 +113,6 @@ class CodeSession {
     if (status === "running" || status === "asking") say(`  it waits for this folder: vidro code --resume ${run}`);
     else this.#earlier = [...this.#earlier, await turnOf(this.#runs, run)];
     return exit;
-  }
-}
-
-/** Does some work with a brain that listens: a named one, the running daemon, or a hidden daemon of this command. */
-async function withDaemon(
-  flags: BrainFlags,
-  workspace: string,
-  work: (address: BrainAddress & { readonly isHidden?: true }) => Promise<number>,
-): Promise<number> {
-  const found = await findBrainAddress(flags);
-  if (found !== undefined) return work(found);
-  const { startDaemon } = await import("@vidro/brain");
-  const daemon = await startDaemon({
-    home: homeFolder(),
-    config: commandConfig(),
-    workspace,
-    host: "127.0.0.1",
-    port: 0,
-    // Other open runs are left alone: they must not depend on the life of this command.
-    onRestart: "hold",
-    hidden: true,
-    localHand: false,
-    version: manifest.version,
-    writeLog: () => undefined,
-  });
-  try {
-    const token =
-      commandConfig({ token: flags.token }).get("token") ?? (await readFile(daemon.tokenFile, "utf8")).trim();
-    return await work({ url: daemon.url, token, isHidden: true });
-  } finally {
-    await daemon.close();
   }
 }
 
