@@ -81,7 +81,7 @@ const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   http: ["auth", "observe"],
   knowledge: ["stores"],
   models: ["config.ts"],
-  north: ["auth", "catalog", "http", "observe", "run", "stream"],
+  north: ["auth", "catalog", "http", "knowledge", "observe", "run", "stream"],
   observe: ["auth", "stores"],
   run: ["auth", "catalog", "observe", "stores"],
   south: ["observe", "stores"],

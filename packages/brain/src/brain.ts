@@ -13,6 +13,7 @@ import { BOOTSTRAP } from "@vidro/core/run";
 import { bootstrapModel } from "./models/bootstrap.ts";
 import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
+import type { Knowledge } from "./knowledge/knowledge.ts";
 import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
 import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
 import { Runs } from "./run/runs.ts";
@@ -52,6 +53,8 @@ export interface Brain {
   /** Settings that can be read again from their files. */
   readonly reloadables: ReadonlySet<Reloadable>;
   readonly condition: StoreCondition;
+  /** Findings of earlier runs and of people. */
+  readonly knowledge: Pick<Knowledge, "search">;
   /** Stops driving runs, ends the processes of the local hands, closes the store; open runs go on later. */
   close(): Promise<void>;
 }
@@ -120,6 +123,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     hands,
     ...own,
     reloadables,
+    knowledge,
     async close() {
       await requests?.close();
       await runs.close();

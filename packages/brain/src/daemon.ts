@@ -312,7 +312,7 @@ async function worldOf(
 ): Promise<Omit<SurfaceDependencies, "production" | "ownersApprove">> {
   const { workspace, version, home } = options;
   const { brain, watch, metrics, telemetry, gateways, reloadables } = parts;
-  const { runs, records, hands, local } = brain;
+  const { runs, records, hands, local, knowledge } = brain;
   await local?.show({ workspace, version });
   metrics.hands = () => hands.count();
   const agents = openAgentCatalog(home, records);
@@ -335,6 +335,7 @@ async function worldOf(
     tokens: parts.tokens,
     consoleFiles: openConsoleFiles(),
     hands,
+    knowledge,
     worker: () => isWorkerThere(workerUrl(options.config.get("worker_socket"))),
     async health() {
       await Promise.all([watch.look(), local?.check()]);

@@ -4,6 +4,7 @@
  */
 
 export * from "./limits/hand.ts";
+export * from "./limits/mcp.ts";
 export * from "./limits/people.ts";
 export * from "./limits/run.ts";
 export * from "./limits/southbound.ts";

@@ -13,6 +13,8 @@ import { handsSurface } from "./hands.ts";
 import { invitations } from "./hands/invitations.ts";
 import { journalSurface } from "./journal.ts";
 import type { JournalDependencies } from "./journal.ts";
+import { mcpSurface } from "./mcp.ts";
+import type { McpDependencies } from "./mcp/mcp-tool.ts";
 import { openaiSurface } from "./openai.ts";
 import type { ChatDependencies } from "./openai.ts";
 import { openApi } from "./ops/openapi.ts";
@@ -23,7 +25,13 @@ import { signedHands } from "./hands/signed-hands.ts";
 
 /** Dependencies of all surfaces; none of them reaches a hand or a model. */
 export interface SurfaceDependencies
-  extends AgentSseDependencies, ChatDependencies, ConsoleDependencies, JournalDependencies, Omit<OpsFacts, "openApi"> {
+  extends
+    AgentSseDependencies,
+    ChatDependencies,
+    ConsoleDependencies,
+    JournalDependencies,
+    McpDependencies,
+    Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
   readonly agents: AgentCatalog;
@@ -46,6 +54,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   signedHands,
   invitations,
   dialledHands,
+  mcpSurface,
   consoleSurface,
 ];
 

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { HANDS_WORDS, JSON_FLAG, splitCommas, addBrainFlags, YES_FLAG } from "./flags.ts";
-import type { TcpFlags } from "../commands/tcp.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
+import { addMcp, addTcp, addWorker } from "./wire-program.ts";
 import { addShell } from "./shell-program.ts";
 import { addModelFlags } from "./model-flags.ts";
 import { addDaemon } from "./daemon-program.ts";
@@ -40,6 +40,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addAgents(root, exit);
   addTokens(root, exit);
   addHands(root, exit);
+  addMcp(root, exit);
   addTcp(root, exit);
   addWorker(root, exit);
   addPolicy(root, exit);
@@ -239,43 +240,6 @@ function addTokens(root: Command, exit: Exit): void {
     .description("revoke a token and end its open connections")
     .argument("<id>", "id of a token")
     .action(async (id: string) => exit(await (await loadTokens()).revokeToken(id)));
-}
-
-function addTcp(root: Command, exit: Exit): void {
-  root
-    .command("tcp")
-    .description("send one request to a server of the TCP agent protocol")
-    .argument("<address>", "host or host:port (default port: 4000)")
-    .argument("<act>", "name of the request: HELLO, PING, GET_OS_INFO, PS, WATCH, GET_WATCHES, OS_CMD, …")
-    .argument("[data...]", "data of the request: a JSON object, or key=value pairs")
-    .option("--token <token>", "token to send (default: VIDRO_TOKEN)")
-    .option("--tls", "connect with TLS")
-    .option("--ca <file>", "connect with TLS and trust this certificate, a file in PEM")
-    .option(...JSON_FLAG)
-    .action(async (address: string, act: string, ...[data, flags]: [string[], TcpFlags]) =>
-      exit(await (await import("../commands/tcp.ts")).tcp(address, [act, ...data], flags)),
-    );
-}
-
-function addWorker(root: Command, exit: Exit): void {
-  root
-    .command("worker")
-    .description("serve a local model on a Unix socket, for the brain and other programs")
-    .requiredOption("--model <path>", "the model: a GGUF file, or a folder with one")
-    .option("--socket <path>", "socket to listen on (default: FAZAI_GEMMA_SOCK, else /run/fazai/gemma.sock)")
-    .addOption(
-      new Option("--threads <n>", "threads of one evaluation (default: half of the processor's)").argParser(count),
-    )
-    .addOption(
-      new Option("--context <tokens>", "tokens of a conversation (default: the model's, up to 8192)").argParser(count),
-    )
-    .addOption(
-      new Option("--memory <MiB>", "most memory for the model and its contexts (default: what is free)").argParser(
-        count,
-      ),
-    )
-    .option("--json", "print one line of JSON when it is ready")
-    .action(async (flags) => exit(await (await import("../commands/worker.ts")).runWorker(flags)));
 }
 
 function addPolicy(root: Command, exit: Exit): void {
