@@ -30,3 +30,28 @@ test("a bound on costs is refused for a model without a known price, and an amou
   assert.match(wrong.stderr, /--max-cost[^]*amount above 0/);
   assert.equal(model.calls.length, 0);
 });
+
+test("tokens and money are summed up by day, thread and run, from the journals", async () => {
+  await using model = await scriptedModel(doneLine("one"), doneLine("two"), doneLine("three"));
+  await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url, VIDRO_MODEL_PRICE: PRICE });
+  const [first] = lines((await stage.run("run", "--json", "one")).stdout);
+  const { thread } = (first?.["body"] ?? {}) as { readonly thread: string };
+  await stage.run("run", "--thread", thread, "two");
+  await stage.run("run", "three");
+  const sums = async (by: string) => lines((await stage.run("runs", "usage", "--by", by, "--json")).stdout);
+  const [day, ...others] = await sums("day");
+  assert.deepEqual(others, []);
+  assert.match(String(day?.["day"]), /^\d{4}-\d\d-\d\d$/);
+  assert.deepEqual([day?.["runs"], day?.["steps"], day?.["input_tokens"], day?.["cost_usd"]], [3, 3, 30, 0.06]);
+  const threads = await sums("thread");
+  assert.deepEqual(
+    threads.map(({ runs, cost_usd: cost }) => [runs, cost]),
+    [
+      [1, 0.02],
+      [2, 0.04],
+    ],
+  );
+  assert.equal(threads[1]?.["thread"], thread);
+  assert.equal((await sums("run")).length, 3);
+  assert.match((await stage.run("runs", "usage")).stdout, /3 runs · 3 steps · 45 tokens · \$0\.06\n$/);
+});

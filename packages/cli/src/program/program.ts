@@ -119,7 +119,7 @@ function addSay(root: Command, exit: Exit): void {
 }
 
 function addRuns(root: Command, exit: Exit): void {
-  const runs = root.command("runs").description("list, show, export, delete and abort runs");
+  const runs = root.command("runs").description("list, show, sum up, export, delete and abort runs");
   addBrainFlags(runs.command("list"))
     .description("list runs, newest first")
     .option("--open", "only runs that have not ended")
@@ -138,6 +138,12 @@ function addRuns(root: Command, exit: Exit): void {
     .argument(...RUN_ARGUMENT)
     .option("--out <file>", "new file to write (default: stdout)")
     .action(async (run: string, flags) => exit(await (await loadRuns()).exportRun(run, flags)));
+  addBrainFlags(runs.command("usage"))
+    .description("sum up tokens and costs of models by day, thread or run")
+    .addOption(new Option("--by <what>", "what to sum up by").choices(["day", "thread", "run"]).default("day"))
+    .addOption(new Option("--days <n>", "only the last so many days (default: 30)").argParser(count))
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await import("../commands/usage.ts")).printUsage(flags)));
   runs
     .command("prune")
     .description("delete ended runs of this home that are older than so many days")
