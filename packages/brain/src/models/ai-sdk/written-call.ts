@@ -49,12 +49,17 @@ function jsonCall(value: unknown): WrittenCall | undefined {
   return { tool, input: typeof input === "string" ? input : JSON.stringify(input) };
 }
 
-/** `<function=name><parameter=key>value</parameter></function>`. */
+/** `<function=name><parameter=key>value</parameter></function>`, one or several behind each other. */
 function functionCall(text: string): readonly WrittenCall[] | undefined {
-  const [, tool, body] = /^<function=([^>\s]+)>([^]*?)(?:<\/function>)?$/.exec(text) ?? [];
-  if (tool === undefined || body === undefined) return undefined;
-  const fields = [...body.matchAll(/<parameter=([^>\s]+)>([^]*?)<\/parameter>/g)];
-  return [{ tool, input: objectOf(fields) }];
+  if (!text.startsWith("<function=")) return undefined;
+  // Parameters are read first, so that a value that shows a call is no call.
+  const parts = text.matchAll(/<parameter=([^>\s]+)>([^]*?)<\/parameter>|<function=([^>\s]+)>/g);
+  const calls: { readonly tool: string; readonly fields: (readonly [string, string])[] }[] = [];
+  for (const [, key, value = "", tool] of parts) {
+    if (tool !== undefined) calls.push({ tool, fields: [] });
+    else if (key !== undefined) calls.at(-1)?.fields.push([key, value]);
+  }
+  return calls.map(({ tool, fields }) => ({ tool, input: objectOf(fields) }));
 }
 
 /** The tool's name, then `<arg_key>key</arg_key><arg_value>value</arg_value>` for each argument. */
@@ -62,11 +67,11 @@ function keyedCall(text: string): readonly WrittenCall[] | undefined {
   const [, tool, body] = /^([\w.-]{1,200})\s*((?:<arg_key>[^]*)?)$/.exec(text) ?? [];
   if (tool === undefined || body === undefined) return undefined;
   const fields = [...body.matchAll(/<arg_key>([^]*?)<\/arg_key>\s*<arg_value>([^]*?)<\/arg_value>/g)];
-  return [{ tool, input: objectOf(fields) }];
+  return [{ tool, input: objectOf(fields.map(([, key = "", value = ""]) => [key, value])) }];
 }
 
 /** The values are texts: the tool's schema says what else they are. */
-function objectOf(fields: readonly RegExpExecArray[]): string {
-  const entries = fields.map(([, key = "", value = ""]) => [key.trim(), value.replace(/^\n|\n$/g, "")] as const);
+function objectOf(fields: readonly (readonly [key: string, value: string])[]): string {
+  const entries = fields.map(([key, value]) => [key.trim(), value.replace(/^\n|\n$/g, "")] as const);
   return JSON.stringify(Object.fromEntries(entries));
 }
