@@ -25,6 +25,7 @@ installTestPrograms([
   "fish:fish",
   "mandoc:mandoc",
   "initdb:postgresql",
+  "redis-server:redis-server",
 ]);
 for (const [code] of await Promise.all(installations)) if (code !== 0) process.exit(code ?? 1);
 const asked = process.argv.slice(2);

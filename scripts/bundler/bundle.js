@@ -10,7 +10,11 @@ import { ROOT } from "../setup.js";
 const REQUIRED = {
   "ajv/dist/2020.js": { package: "ajv", files: ["package.json", "LICENSE"] },
   "pg/lib/index.js": { package: "pg", files: ["package.json", "LICENSE", "esm/index.mjs"] },
+  "@redis/client/dist/index.js": { package: "@redis/client", files: ["package.json"] },
 };
+
+/** Packages that those load when they are there. */
+const OPTIONAL = ["pg-native", "@opentelemetry/api", "@node-rs/xxhash"];
 
 const [dir = "", ...programs] = process.argv.slice(2);
 const bundle = await rolldown({
@@ -22,13 +26,13 @@ const bundle = await rolldown({
   },
   platform: "node",
   resolve: { conditionNames: ["vidro-source", "node", "import"] },
-  external: [/^node:/, "ajv/dist/2020.js", "pg"],
+  external: [/^node:/, "ajv/dist/2020.js", "pg", "@redis/client"],
 });
 await bundle.write({ dir, format: "esm", sourcemap: programs.length > 0 });
 await bundle.close();
 writeFileSync(`${dir}/package.json`, '{ "type": "module" }\n');
 for (const [file, of] of Object.entries(REQUIRED)) {
-  const required = await rolldown({ cwd: ROOT, input: `node_modules/${file}`, platform: "node" });
+  const required = await rolldown({ cwd: ROOT, input: `node_modules/${file}`, platform: "node", external: OPTIONAL });
   await required.write({ file: `${dir}/node_modules/${file}`, format: "cjs" });
   await required.close();
   // The package's own manifest says which of its files are CommonJS.

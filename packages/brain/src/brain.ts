@@ -1,12 +1,13 @@
 import { randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
-import { MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
+import { Fault, MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
 import { makeHome } from "./daemon/home-folder.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
-import type { Hand, Journal, Records } from "@vidro/core";
+import type { Bus, Hand, Journal, Records } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
 import type { Config } from "./config.ts";
 import { thisHolder } from "./stores/lease-holder.ts";
+import { openBus } from "./bus/buses.ts";
 import { liveBus } from "./run/live-bus.ts";
 import type { Log } from "./observe/log.ts";
 import { BOOTSTRAP } from "@vidro/core/run";
@@ -55,6 +56,8 @@ export interface Brain {
   readonly condition: StoreCondition;
   /** Findings of earlier runs and of people. */
   readonly knowledge: Pick<Knowledge, "search">;
+  /** The way to other brains, if one is set. */
+  readonly bus?: Bus;
   /** Stops driving runs, ends the processes of the local hands, closes the store; open runs go on later. */
   close(): Promise<void>;
 }
@@ -79,8 +82,8 @@ export interface BrainOptions {
 /** Opens the store, the hands and the models, and returns what is needed to start, resume and follow runs. */
 export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { home, config, log = () => undefined } = options;
-  const { journal: opened, ...state } = await openConfiguredStore(options, log);
-  const { records, incarnation } = state;
+  const { journal: opened, ...state } = await openStoreAndBus(options, log);
+  const { records, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
   const { journal, knowledge, equip } = openKnowledge(options, options.observe?.(opened) ?? opened);
   const reloadables = new Set<Reloadable>();
@@ -102,7 +105,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     ...(requests === undefined ? {} : { pass: (request) => requests.pass(request) }),
     model,
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
-    live: liveBus(),
+    live: liveBus(bus),
     redactor: homeRedactor(home, config.secrets()),
     now: Date.now,
     chance: Math.random,
@@ -131,6 +134,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await local?.close();
       await journal.close();
       await knowledge.close();
+      await bus?.close();
     },
   };
 }
@@ -145,16 +149,32 @@ function openKnowledge({ home, config, store, report }: BrainOptions, inner: Jou
   return { knowledge, journal, equip: (hand: Hand): Hand => equippedHand(hand, tools, ownerOf) };
 }
 
+/** Opens the store, and the bus if one is set; BAD_REQUEST for a bus without a store that brains could share. */
+async function openStoreAndBus(options: BrainOptions, log: Log): Promise<Store & { readonly bus?: Bus }> {
+  const { config } = options;
+  const address = config.get("bus");
+  if (address === undefined) return openConfiguredStore(options, log);
+  if (config.get("store") === undefined)
+    throw new Fault("BAD_REQUEST", "A bus is for brains that share a store: set store, too (--store postgres://…).");
+  const bus = await openBus(address);
+  try {
+    return { ...(await openConfiguredStore({ ...options, bus }, log)), bus };
+  } catch (thrown) {
+    await bus.close();
+    throw thrown;
+  }
+}
+
 /** Opens the configured store with the mirror of its revocations; without one, that of the home with its seals. */
 async function openConfiguredStore(
-  { home, config, store: name = "sqlite", restored = false }: BrainOptions,
+  { home, config, store: name = "sqlite", restored = false, bus }: BrainOptions & { readonly bus?: Bus },
   log: Log,
 ): Promise<Store> {
   await makeHome(home);
   if (name === "memory") return openStore(name, "", { restored });
   const address = config.get("store");
   if (address !== undefined) {
-    const store = await openStore(storeNamed(address), address, { restored });
+    const store = await openStore(storeNamed(address), address, { restored, ...(bus === undefined ? {} : { bus }) });
     return { ...store, records: await mirrorRevocations(store.records, join(home, "store-revoked"), log) };
   }
   const key = await sealKey(join(home, "audit-key"));

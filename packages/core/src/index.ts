@@ -1,3 +1,4 @@
+export * from "./bus.ts";
 export * from "./deferred.ts";
 export * from "./ed25519.ts";
 export type * from "./run-facts.ts";

@@ -110,6 +110,16 @@ export const SETTINGS = {
       "address of a PostgreSQL database that keeps journals and records, and that several brains may share: `postgres://user:password@host:5432/database`, with `sslmode` and the other words of libpq, and `schema` (default `vidro`)",
     otherwise: "a file of SQLite in the home",
   },
+  bus: {
+    group: "Daemon",
+    kind: anyText,
+    flag: "--bus",
+    variable: "VIDRO_BUS",
+    secret: true,
+    about:
+      "address of a Redis through which brains on one `store` reach each other: `redis://user:password@host:6379/0`, `rediss://` with TLS, `redis+sentinel://host:26379,host:26379/master`, `redis+cluster://host:6379,host:6379`; with `prefix` of its keys, and `sslrootcert`",
+    otherwise: "brains on one `store` wake each other through PostgreSQL; hands and live output stay with their brain",
+  },
   keep_days: {
     group: "Daemon",
     kind: wholeNumber(0, 36_500),

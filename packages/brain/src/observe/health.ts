@@ -1,6 +1,6 @@
 import { asFault, HEALTH_LIMITS } from "@vidro/core";
 import { byteWords, countWords } from "@vidro/core/text";
-import type { Fault, Records } from "@vidro/core";
+import type { Bus, Fault, Records } from "@vidro/core";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { LOCAL_OWNER } from "../auth/caller.ts";
@@ -20,6 +20,8 @@ interface HealthDependencies {
   readonly records: Pick<Records, "put">;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** The way to other brains, if one is set. */
+  readonly bus?: Pick<Bus, "condition">;
   /** Open runs are held on purpose, so an undriven one is no finding. */
   readonly holdsRuns: boolean;
 }
@@ -31,6 +33,8 @@ interface Finding {
 }
 
 const OK: Finding = { health: "ok", why: "" };
+const WITHOUT_BUS =
+  "Until it is back, hands and live output stay with the brain that they are connected to; entries reach the others through PostgreSQL.";
 const LOG_NAMES = { ok: "health.restored", degraded: "health.degraded", down: "health.lost" } as const;
 
 /**
@@ -105,7 +109,17 @@ export class HealthWatch {
       disk: diskFinding(room),
       descriptors: this.#descriptorFinding(descriptors),
       runs: this.#runsFinding(runs),
+      ...this.#busFinding(),
     });
+  }
+
+  /** Without the bus a brain goes on by itself. */
+  #busFinding(): { readonly bus?: Finding } {
+    const condition = this.#deps.bus?.condition();
+    if (condition === undefined) return {};
+    this.#deps.metrics.setBus(condition);
+    if (condition.isUp) return { bus: OK };
+    return { bus: { health: "degraded", why: `${condition.why}. ${WITHOUT_BUS}` } };
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { BusCondition } from "@vidro/core";
 import { LoopLag } from "./loop-lag.ts";
 import { Histogram, Series } from "./prometheus.ts";
 import type { OpenRuns } from "../stores/store.ts";
@@ -107,6 +108,13 @@ export class Metrics {
   readonly #memory = this.#series("gauge", "resident_memory_bytes", "Resident memory of the process");
   readonly #heap = this.#series("gauge", "heap_bytes", "JavaScript heap, by use");
   readonly #uptime = this.#series("gauge", "uptime_seconds", "Time since the process started");
+  readonly #busUp = this.#series("gauge", "bus_up", "1 if other brains can be reached by the bus, else 0");
+  readonly #busDropped = this.#series("gauge", "bus_dropped", "Messages that the bus dropped since the start");
+  readonly #busRoundTrip = this.#series(
+    "gauge",
+    "bus_round_trip_seconds",
+    "Time of the last message to itself by the bus",
+  );
   readonly #handStates = this.#series("gauge", "hands", "Hands, by state");
 
   constructor() {
@@ -165,6 +173,13 @@ export class Metrics {
     this.#openRuns.set(runs.running, { state: "running" });
     this.#openRuns.set(runs.asking, { state: "asking" });
     this.#undriven.set(runs.undriven);
+  }
+
+  /** Sets how the bus is doing. */
+  setBus({ isUp, dropped, roundTripMs }: BusCondition): void {
+    this.#busUp.set(isUp ? 1 : 0);
+    this.#busDropped.set(dropped);
+    if (roundTripMs !== undefined) this.#busRoundTrip.set(roundTripMs / 1000);
   }
 
   #histogram(name: string, help: string, bounds: readonly number[]): Histogram {

@@ -31,8 +31,13 @@ export async function postgresStore(where: string, options: StoreOptions = {}): 
   try {
     const incarnation = await openIncarnation(connection, options.restored === true);
     const damage = new Damage();
-    const wakes = new PostgresWakes({ connection, client: () => wakeClient(address), channel: address.schema }).start();
-    const { now } = options;
+    const { now, bus } = options;
+    const wakes = new PostgresWakes({
+      connection,
+      client: () => wakeClient(address),
+      channel: address.schema,
+      bus,
+    }).start();
     const journal = postgresJournal({ connection, wakes, now, damage, floor: incarnation.floor });
     return {
       incarnation,

@@ -1,4 +1,4 @@
-import type { Journal, Records } from "@vidro/core";
+import type { Bus, Journal, Records } from "@vidro/core";
 import type { DamagedRun } from "./damage.ts";
 import type { SealKey } from "./seal.ts";
 
@@ -50,6 +50,8 @@ export interface StoreOptions {
   readonly restored?: boolean;
   /** Key of its seals; there are no seals without it. */
   readonly sealKey?: SealKey;
+  /** Carries wakes to other brains while it is up. */
+  readonly bus?: Bus;
 }
 
 /** Compares a store with its seals. */

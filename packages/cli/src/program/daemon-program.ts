@@ -22,6 +22,7 @@ function addUp(root: Command, exit: Exit): void {
     .option("--tls-cert <file>", "the daemon's certificate, a file in PEM")
     .option("--tls-key <file>", "the key of the certificate, a file in PEM")
     .option("--store <address>", "PostgreSQL database that keeps all state, postgres://… (default: a file in the home)")
+    .option("--bus <address>", "Redis through which brains on one store reach each other, redis://… (default: none)")
     .addOption(
       new Option(
         "--on-restart <way>",

@@ -106,6 +106,27 @@ export const POSTGRES_LIMITS = {
   saidChars: 2000,
 } as const;
 
+/** Bounds of the bus between brains. */
+export const BUS_LIMITS = {
+  /** How long connecting may take. */
+  connectMs: 5 * SECOND_MS,
+  /** Interval of the messages that a brain sends to itself, and after how much silence the bus counts as down. */
+  probeMs: SECOND_MS,
+  lostMs: 4 * SECOND_MS,
+  /** First delay before the next attempt to connect, doubled each time, and the longest. */
+  retryMs: 50,
+  retryCapMs: 2 * SECOND_MS,
+  /** Commands that wait for the server; more are dropped. */
+  queued: 20_000,
+  /** Length of one message; a longer one is dropped. */
+  messageChars: 16 * MIB,
+  /** Items of a task's stream, about, and how long it is kept after the last one [004-14]. */
+  streamed: 10_000,
+  streamMs: 24 * HOUR_MS,
+  /** Length of one item of a stream; the text of a longer one is left out. */
+  itemChars: 64 * KIB,
+} as const;
+
 /** Bounds of the lock that allows one daemon per home. */
 export const DAEMON_LIMITS = {
   /** Attempts of a refused daemon to read which process holds the home, and the delay in between. */

@@ -1,5 +1,5 @@
 import { POSTGRES_LIMITS } from "@vidro/core";
-import type { Json } from "@vidro/core";
+import type { Bus, Json } from "@vidro/core";
 import type { Client, Notification } from "pg";
 import { Watchers } from "../watchers.ts";
 import type { PostgresConnection } from "./connection.ts";
@@ -16,6 +16,8 @@ interface PostgresWakesOptions {
   /** Makes a connection for LISTEN; it is not connected yet. */
   readonly client: () => Client;
   readonly channel: string;
+  /** Carries notifications in the place of NOTIFY while it is up. */
+  readonly bus: Bus | undefined;
 }
 
 const COUNTS = {
@@ -27,7 +29,7 @@ const COUNTS = {
 } as const;
 
 /**
- * Tells watchers of changes: those of this process at once, those of other brains by NOTIFY. A notification is a hint
+ * Tells watchers of changes: those of this process at once, those of other brains by the bus or by NOTIFY. A notification is a hint
  * that is sent after the commit: one that is lost is made up for by reading the counters of what is watched, at
  * intervals and whenever the connection was lost.
  */
@@ -41,14 +43,20 @@ export class PostgresWakes {
   #looking: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  #stopHearing: (() => void) | undefined;
 
   constructor(options: PostgresWakesOptions) {
     this.#options = options;
   }
 
+  get #topic(): string {
+    return `wakes:${this.#options.channel}`;
+  }
+
   /** Begins to listen; a server that is away is tried again at each interval. */
   start(): this {
     this.#timer = setInterval(() => this.#tend(), POSTGRES_LIMITS.lookMs).unref();
+    this.#stopHearing = this.#options.bus?.subscribe(this.#topic, (text) => this.#take(text));
     this.#tend();
     return this;
   }
@@ -73,6 +81,7 @@ export class PostgresWakes {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    this.#stopHearing?.();
     await this.#telling;
     await this.#connecting;
     await this.#looking;
@@ -107,9 +116,15 @@ export class PostgresWakes {
     // Changes of several turns of the event loop share one notification.
     for (; this.#untold.size > 0;) {
       await new Promise((resolve) => setTimeout(resolve, POSTGRES_LIMITS.tellMs).unref());
+      const { bus } = this.#options;
+      if (this.#client === undefined) await this.#connecting;
       const client = this.#client;
       const changes = [...this.#untold.values()];
       this.#untold.clear();
+      if (bus?.condition().isUp === true) {
+        bus.publish(this.#topic, JSON.stringify(changes));
+        continue;
+      }
       if (client === undefined) return;
       try {
         for (const payload of payloadsOf(changes))
@@ -121,8 +136,11 @@ export class PostgresWakes {
   }
 
   #hear({ processId, payload }: Notification, client: Client): void {
-    if (processId === Reflect.get(client, "processID")) return;
-    for (const [table, thing, count] of changesIn(payload ?? "")) {
+    if (processId !== Reflect.get(client, "processID")) this.#take(payload ?? "");
+  }
+
+  #take(text: string): void {
+    for (const [table, thing, count] of changesIn(text)) {
       if ((table === "run" || table === "record") && typeof thing === "string" && typeof count === "number")
         this.#watchers[table].tell(thing, count);
     }

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { DaemonProcess, until } from "../support/daemon-process.ts";
+import { fakeOpenAi, text } from "../support/fake-openai.ts";
+import { startPostgres } from "../support/postgres-server.ts";
+import { startRedis } from "../support/redis-server.ts";
+
+/*
+ * Two brains on one PostgreSQL and one Redis: what happens at one is seen at the other, and what a Redis that is away,
+ * flaps or is emptied costs.
+ */
+
+const [server, redis, model] = await Promise.all([startPostgres(), startRedis(), fakeOpenAi()]);
+const env = {
+  VIDRO_STORE: server.storeUrl("bus"),
+  VIDRO_BUS: redis.url,
+  VIDRO_MODEL: "fake",
+  VIDRO_MODEL_URL: model.url,
+};
+const stages = await Promise.all([Stage.set(env), Stage.set(env)]);
+let one: DaemonProcess;
+let two: DaemonProcess;
+
+before(async () => {
+  const flags = ["--port", "0"];
+  [one, two] = await Promise.all([DaemonProcess.up(stages[0], { flags }), DaemonProcess.up(stages[1], { flags })]);
+});
+after(async () => {
+  await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()]);
+  await Promise.all([...stages.map((stage) => stage[Symbol.asyncDispose]()), server.close(), redis.close()]);
+  await model.close();
+});
+
+interface Line {
+  readonly seq?: number;
+  readonly event?: { readonly type: string };
+  readonly live?: { readonly type: string; readonly text?: string };
+}
+
+/** The lines that a brain streams of a run, until one fits. */
+async function linesUntil(
+  brain: DaemonProcess,
+  run: string,
+  isLast: (line: Line) => boolean,
+): Promise<readonly Line[]> {
+  const headers = { accept: "application/x-ndjson" };
+  const response = await brain.ask(`/v1/runs/${run}/events?after=0`, { headers });
+  const seen: Line[] = [];
+  let rest = "";
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const found = (rest + chunk).split("\n");
+    rest = found.pop() ?? "";
+    for (const line of found) {
+      seen.push(JSON.parse(line || "{}") as Line);
+      if (isLast(seen.at(-1) ?? {})) return seen;
+    }
+  }
+  return seen;
+}
+
+async function busOf(brain: DaemonProcess): Promise<string> {
+  const { checks } = (await (await brain.ask("/readyz")).json()) as { checks: { bus: string } };
+  return checks.bus;
+}
+
+test("words that a model streams at one brain reach a follower at the other before they are in the journal", async () => {
+  await until("both are up", async () => (await busOf(one)) === "ok" && (await busOf(two)) === "ok");
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  model.reply((response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    const say = (content: string, finish: string | null = null): boolean => {
+      const choice = { index: 0, delta: { content }, finish_reason: finish };
+      return response.write(`data: ${JSON.stringify({ id: "c", choices: [choice] })}\n\n`);
+    };
+    const talk = async (): Promise<void> => {
+      await first.promise;
+      say("first ");
+      await second.promise;
+      say("second", "stop");
+      response.end("data: [DONE]\n\n");
+    };
+    void talk();
+  });
+  const asked = model.next();
+  const run = await one.run("say something");
+  await asked;
+  const heard = linesUntil(two, run, ({ live }) => live?.type === "model.delta");
+  await until("it is followed", async () => (await two.streams()) > 0);
+  first.resolve();
+  const seen = await heard;
+  assert.equal(seen.at(-1)?.live?.text, "first");
+  second.resolve();
+  const whole = await linesUntil(two, run, () => false);
+  assert.equal(whole.at(-1)?.event?.type, "run.finished");
+});
+
+test("a token that is revoked at one brain is refused at the other within a second", async () => {
+  const [made] = lines((await stages[0].run("tokens", "create", "--scopes", "runs", "--json")).stdout);
+  const use = async (): Promise<number> =>
+    (await fetch(`${two.url}/v1/runs`, { headers: { authorization: `Bearer ${String(made?.["token"])}` } })).status;
+  await until("it is let in", async () => (await use()) === 200);
+  const revoked = await stages[0].run("tokens", "revoke", String(made?.["token"]).split(".")[0] ?? "");
+  assert.equal(revoked.code, 0, revoked.stderr);
+  const since = performance.now();
+  await until("it is refused", async () => (await use()) === 401);
+  assert.ok(performance.now() - since < 1000, `${performance.now() - since} ms`);
+});
+
+test("F14: without Redis a brain says that it is degraded, runs go on, and all is well when it is back", async () => {
+  await redis.kill();
+  await until("it is seen", async () => (await busOf(one)) === "degraded" && (await busOf(two)) === "degraded");
+  const { status, details } = (await (await two.ask("/readyz")).json()) as { status: string; details: { bus: string } };
+  assert.equal(status, "degraded");
+  assert.match(details.bus, /cannot be reached.*Until it is back, hands and live output/u);
+  assert.match(await (await two.ask("/metrics")).text(), /^vidro_bus_up 0$/mu);
+  model.reply(text("done"));
+  const run = await one.run("say something");
+  const seen = await linesUntil(two, run, () => false);
+  assert.equal(seen.at(-1)?.event?.type, "run.finished");
+  await redis.start();
+  await until("it is back", async () => (await busOf(one)) === "ok" && (await busOf(two)) === "ok");
+  await redis.command("FLUSHALL");
+  assert.match(await (await two.ask("/metrics")).text(), /^vidro_bus_up 1$/mu);
+});
