@@ -25,6 +25,10 @@ interface Sum {
 const LIMITS =
   "Not shown: changes by a person who has the key of this home, changes to what is newer than the last seal, and a whole home that was put back to an earlier state.";
 
+/** What an audit of a store without seals cannot prove: the hashes have no key. */
+const UNSEALED =
+  "This store has no seals. Not shown: runs and records that were deleted, changed records, and runs that were cut off, given to another owner or written anew with fresh hashes.";
+
 /** Flags of `vidro audit verify`. */
 interface VerifyFlags {
   readonly json?: boolean;
@@ -62,8 +66,9 @@ export async function verifyAudit(given: string | undefined, flags: VerifyFlags)
       else print(`${paint("red", "altered")} ${finding}`);
     });
     const ok = sum.broken === 0 && sum.altered === 0 && count.sum.unsigned === 0;
-    if (isJson) writeJson({ ok, ...sum, ...count.sum, ...(sealed && sealedFields(sealed)) });
-    else print(...wordsOf(sum, count.sum, sealed));
+    const isSealed = brain.audit !== undefined;
+    if (isJson) writeJson({ ok, ...sum, ...count.sum, sealed: isSealed, ...(sealed && sealedFields(sealed)) });
+    else print(...wordsOf(sum, count.sum, sealed), ...(isSealed ? [] : [UNSEALED]));
     return ok ? EXIT.ok : EXIT.failed;
   });
 }

@@ -109,11 +109,14 @@ test("a home whose daemon runs is not replaced", async () => {
   assert.match(stderr, /is the daemon of this home.*\n.*next: vidro stop/s);
 });
 
-test("a store in PostgreSQL is dumped with the home, and loaded into an empty database", async () => {
+test("a store in PostgreSQL is dumped with the home, and loaded into an empty database; an audit says that it has no seals", async () => {
   const server = await startPostgres();
   try {
     await using stage = await Stage.set({ VIDRO_STORE: server.storeUrl("vidro") });
     assert.equal((await stage.run("run", "how much disk is free?")).code, 0);
+    const audit = await stage.run("audit", "verify");
+    assert.match(audit.stdout, /every hash chain is whole.*\nThis store has no seals\. Not shown: /s);
+    assert.equal(lines((await stage.run("audit", "verify", "--json")).stdout).at(-1)?.["sealed"], false);
     const folder = join(stage.workspace, "backup");
     const made = await stage.run("backup", folder);
     assert.equal(made.code, 0, made.stderr);
