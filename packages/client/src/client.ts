@@ -17,6 +17,8 @@ export type VidroOptions = BrainConnectionOptions;
 export interface ListOptions extends ListPart {
   readonly open?: boolean;
   readonly thread?: string;
+  /** Only runs whose id ends so. */
+  readonly ending?: string;
 }
 
 const CREATED = 201;
@@ -61,9 +63,9 @@ export class Vidro {
   }
 
   /** Lists runs, newest first; the newest hundred by default. */
-  async list({ open, thread, ...part }: ListOptions = {}): Promise<readonly RunHead[]> {
+  async list({ open, thread, ending, ...part }: ListOptions = {}): Promise<readonly RunHead[]> {
     return this.#brain.list(
-      { path: "v1/runs", query: { open, thread } },
+      { path: "v1/runs", query: { open, thread, ending } },
       { limit: PAGE_LIMITS.runs, ...part },
       runHeadsOf,
     );

@@ -83,6 +83,8 @@ export interface Journal {
     readonly open?: boolean;
     readonly owner?: string;
     readonly thread?: string;
+    /** Only runs whose id ends so. */
+    readonly ending?: string;
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;

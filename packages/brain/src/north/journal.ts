@@ -71,7 +71,7 @@ export function journalSurface(deps: JournalDependencies): Surface {
 }
 
 async function list({ runs }: JournalDependencies, { query, caller }: RouteCall): Promise<Reply> {
-  const { open, thread } = query;
+  const { open, thread, ending } = query;
   const owner = visibleOwner(caller) ?? query["owner"];
   const page = pageOf({ query });
   const filter = {
@@ -79,6 +79,7 @@ async function list({ runs }: JournalDependencies, { query, caller }: RouteCall)
     ...(owner === undefined ? {} : { owner }),
     ...(open === undefined ? {} : { open: open === "true" }),
     ...(thread === undefined ? {} : { thread }),
+    ...(ending === undefined ? {} : { ending }),
   };
   const json = (heads: readonly RunHead[]): JsonObject => ({ runs: heads.map(asJson) });
   return pageReply(await runs.list(filter), page, { id: ({ id }) => id, json });
@@ -195,7 +196,7 @@ const HEAD = object(
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
 );
 const HEADS = object({ runs: { type: "array", items: HEAD } }, ["runs"]);
-const LIST = pageQuery({ open: TRUTH, thread: NAME, owner: NAME }, PAGE_LIMITS.runs);
+const LIST = pageQuery({ open: TRUTH, thread: NAME, owner: NAME, ending: NAME }, PAGE_LIMITS.runs);
 const START = object(
   {
     task: { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars },

@@ -231,6 +231,9 @@ function readContract(on: OnJournal): void {
     assert.equal(await ids({ limit: 1, owner: "you" }), "c");
     assert.equal(await ids({ limit: 10, owner: "you", thread: "t", open: false }), "c");
     assert.equal(await ids({ limit: 10, owner: "nobody" }), "");
+    assert.equal(await ids({ limit: 10, ending: "b" }), "b");
+    assert.equal(await ids({ limit: 10, ending: "%b" }), "");
+    assert.equal(await ids({ limit: 10, ending: "ab" }), "");
     assert.equal(await ids({ limit: 2, after: "d" }), "cb");
     assert.equal(await ids({ limit: 10, after: "c", thread: "t" }), "a");
     assert.equal(await ids({ limit: 10, after: "a" }), "");

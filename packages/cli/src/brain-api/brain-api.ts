@@ -69,6 +69,7 @@ export interface BrainRuns {
   /** Runs, newest first, from behind the run `after` on. */
   list(filter: {
     readonly open?: boolean;
+    readonly ending?: string;
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;

@@ -56,7 +56,10 @@ test("a run is found by its whole id or by an end that is its alone", async () =
 });
 
 test("an end that several runs have is refused with their names, a short one with its length", async () => {
-  await assert.rejects(findRun(runs, "1234"), { code: "BAD_REQUEST", message: /2 runs end with 1234: .*aaaa1234.*/ });
+  await assert.rejects(findRun(runs, "1234"), {
+    code: "BAD_REQUEST",
+    message: /Several runs end with 1234: .*aaaa1234.*/,
+  });
   await assert.rejects(findRun(runs, "678"), { code: "BAD_REQUEST", message: /at least the last 4/ });
   await assert.rejects(findRun(runs, "9999"), { code: "NOT_FOUND" });
   await assert.rejects(findRun(runs, "run_0009"), { code: "NOT_FOUND" });

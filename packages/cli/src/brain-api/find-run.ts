@@ -11,18 +11,13 @@ export async function findRun(runs: Pick<BrainRuns, "find" | "list">, given: str
       `${given} is too short: give at least the last ${TERMINAL_LIMITS.idEndChars} characters of a run's id.`,
     );
   }
-  const heads = await runs.list({ limit: TERMINAL_LIMITS.searchedRuns });
-  const [found, ...others] = heads.filter((head) => head.id.endsWith(given));
-  if (found === undefined)
-    throw new Fault(
-      "NOT_FOUND",
-      `None of the newest ${TERMINAL_LIMITS.searchedRuns} runs has an id that ends with ${given}.`,
-    );
+  const [found, ...others] = await runs.list({ ending: given, limit: REGISTER_LIMITS.namedAtMost + 1 });
+  if (found === undefined) throw new Fault("NOT_FOUND", `No run has an id that ends with ${given}.`);
   if (others.length === 0) return found;
   const named = [found, ...others].slice(0, REGISTER_LIMITS.namedAtMost).map((head) => head.id);
   throw new Fault(
     "BAD_REQUEST",
-    `${others.length + 1} runs end with ${given}: ${named.join(", ")}. Give more of the id.`,
+    `Several runs end with ${given}: ${named.join(", ")}${others.length < named.length ? "" : " and others"}. Give more of the id.`,
   );
 }
 

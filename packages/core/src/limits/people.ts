@@ -52,7 +52,7 @@ export const TERMINAL_LIMITS = {
   vigilMs: 900,
   /** Default number of runs in a list. */
   listedRuns: 20,
-  /** Runs, newest first, that are searched for the end of an id. */
+  /** Runs, newest first, whose costs are added up. */
   searchedRuns: 10_000,
   /** Runs that an audit reads per page. */
   auditedRuns: 500,

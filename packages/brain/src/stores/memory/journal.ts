@@ -84,6 +84,7 @@ class MemoryJournal implements Journal {
       .filter((kept) => filter.open === undefined || isOpen(kept.status) === filter.open)
       .filter((kept) => filter.owner === undefined || kept.run.owner === filter.owner)
       .filter((kept) => filter.thread === undefined || kept.run.thread === filter.thread)
+      .filter((kept) => kept.run.id.endsWith(filter.ending ?? ""))
       .slice(0, filter.limit)
       .map(headOf);
   }

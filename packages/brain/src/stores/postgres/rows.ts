@@ -92,6 +92,7 @@ export class PostgresRows {
     if (filter.open !== undefined) conditions.push(filter.open ? OPEN : `NOT (${OPEN})`);
     if (filter.owner !== undefined) add((place) => `owner = ${place}`, filter.owner);
     if (filter.thread !== undefined) add((place) => `thread = ${place}`, filter.thread);
+    if (filter.ending !== undefined) add((place) => `right(id, length(${place})) = ${place}`, filter.ending);
     if (filter.after !== undefined) {
       const after = (await this.places([filter.after])).get(filter.after);
       if (after === undefined) throw noSuchRun(filter.after);

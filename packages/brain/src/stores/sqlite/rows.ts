@@ -175,6 +175,10 @@ export class JournalTables {
       conditions.push(`${column} = ?`);
       values.push(value);
     }
+    if (filter.ending !== undefined) {
+      conditions.push("substr(id, -length(?)) = ?");
+      values.push(filter.ending, filter.ending);
+    }
     if (filter.after !== undefined) {
       const place = this.#lease.get(filter.after);
       if (place === undefined) throw noSuchRun(filter.after);
