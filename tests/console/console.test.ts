@@ -20,10 +20,11 @@ let shown: ConsolePage;
 let link: string;
 
 before(async () => {
-  stage = await Stage.set();
+  stage = await Stage.set({ VIDRO_ANSWER_LINKS: "1" });
   mkdirSync(stage.home, { mode: 0o700 });
   writeFileSync(join(stage.home, "config.json"), JSON.stringify({ southbound_port: 0 }));
-  [daemon, browser] = await Promise.all([up(stage), openBrowser()]);
+  browser = await openBrowser();
+  daemon = await up(stage);
   ({ shown, link } = await ConsolePage.signIn(browser, stage, daemon));
 });
 
@@ -197,6 +198,26 @@ test("a plan is changed before its yes, a yes counts for the whole run, and a re
   assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), "one\ntwo\n4\nfive\nfive\n");
   const said = (await readJournal(daemon, run)).filter((line) => /remark.made|question.answered/.test(line));
   assert.equal(said.length, 3, "one remark, and one answer for each of the two different plans");
+});
+
+test("M-09 one question is answered once by a link on a phone that is not signed in", async () => {
+  const { page } = shown;
+  await start(page, 'run "echo six >> effects.txt"');
+  await page.getByRole("button", { name: "Answer on a phone…" }).click();
+  const path = (await page.locator(".phone-link .command").textContent()) ?? "";
+  const phone = await ConsolePage.open(browser, path, { width: 390, height: 844 });
+  await phone.page.getByText("echo six >> effects.txt", { exact: true }).waitFor();
+  assert.equal(await phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+  await phone.assertAccessible();
+  await phone.page.getByRole("button", { name: "Yes, once" }).click();
+  await phone.page.getByText("You said yes.").waitFor();
+  await page.getByText("local by a link answered").waitFor();
+  await page.locator(".chips .state.ok").getByText("done").waitFor();
+  assert.match(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), /six\n$/);
+  assert.deepEqual(phone.troubles, []);
+  await phone.page.reload();
+  await phone.page.getByText(/was used already or has expired/).waitFor();
+  await phone.page.context().close();
 });
 
 test("a host joins by the line that the wizard shows, and the page says so", async () => {

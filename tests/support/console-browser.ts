@@ -67,6 +67,18 @@ export class ConsolePage {
     return { shown, link };
   }
 
+  /** Opens an address of the console in a browser that is not signed in. */
+  static async open(
+    browser: Browser,
+    address: string,
+    viewport: { width: number; height: number },
+  ): Promise<ConsolePage> {
+    const context = await browser.newContext({ viewport });
+    const opened = new ConsolePage(await context.newPage(), new URL(address).origin);
+    await opened.page.goto(address);
+    return opened;
+  }
+
   /** Goes to a path of the console. */
   async open(path: string): Promise<void> {
     await this.page.goto(this.url + path);

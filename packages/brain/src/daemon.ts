@@ -279,7 +279,12 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
   const ownersApprove = config.get("owners_approve");
   const readTls = async ({ cert, key }: TlsFiles) => ({ cert: await readPem(cert), key: await readPem(key) });
   const server = await serveHttp({
-    surfaces: surfaces({ ...(await worldOf(options, parts)), production, ownersApprove }),
+    surfaces: surfaces({
+      ...(await worldOf(options, parts)),
+      production,
+      ownersApprove,
+      answerLinks: config.get("answer_links"),
+    }),
     tokens,
     sessions: parts.sessions,
     upgrades: executorUpgrades({

@@ -7,20 +7,27 @@ import type { Session } from "./brain/session.ts";
 import { Keys } from "./parts/keys.tsx";
 import { useAddress } from "./parts/route.tsx";
 import { Sidebar } from "./parts/sidebar.tsx";
+import { AnswerPage } from "./pages/answer.tsx";
 import { PageOf } from "./pages/page-of.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
 
 /** The code of a sign-in link in the address; it is taken out of the address at once. */
 function takeCode(): string | undefined {
   const [, code] = /^#code=([\w-]+)$/.exec(location.hash) ?? [];
+  if (location.pathname === "/answer") return undefined;
   if (code !== undefined) history.replaceState(null, "", location.pathname + location.search);
   return code;
 }
 
 const code = takeCode();
 
-/** The console: who is signed in, and the page that the address names. */
+/** The page of a link that answers one question, which needs no session; else the console. */
 export function App(): ReactNode {
+  return location.pathname === "/answer" ? <AnswerPage /> : <Console />;
+}
+
+/** The console: who is signed in, and the page that the address names. */
+function Console(): ReactNode {
   const [session, setSession] = useState<Session | undefined>();
   const presence = usePresence();
   const address = useAddress();

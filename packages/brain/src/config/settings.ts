@@ -193,6 +193,14 @@ export const SETTINGS = {
     default: false,
     about: "whether the owner of a run may approve what it asks without the scope `approve`",
   },
+  answer_links: {
+    group: "Daemon",
+    kind: yesOrNo,
+    variable: "VIDRO_ANSWER_LINKS",
+    default: false,
+    about:
+      "whether a person who may approve can make a link that answers one question, once and within ten minutes, without a sign-in",
+  },
   node_env: {
     group: "Daemon",
     kind: anyText,

@@ -3,6 +3,8 @@ import type { AgentCatalog } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
 import type { TelemetryStore } from "../observe/telemetry.ts";
 import type { Threads } from "../catalog/threads.ts";
+import { answerLinksSurface } from "./answer-links.ts";
+import type { AnswerLinksDependencies } from "./answer-links.ts";
 import { agentSseSurface } from "./agent-sse.ts";
 import type { AgentSseDependencies } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
@@ -27,6 +29,7 @@ import { signedHands } from "./hands/signed-hands.ts";
 export interface SurfaceDependencies
   extends
     AgentSseDependencies,
+    AnswerLinksDependencies,
     ChatDependencies,
     ConsoleDependencies,
     JournalDependencies,
@@ -41,6 +44,7 @@ export interface SurfaceDependencies
   readonly dialler: HandDialler;
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
   readonly version: string;
+  readonly tokens: AnswerLinksDependencies["tokens"] & ConsoleDependencies["tokens"];
 }
 
 /** All surfaces; a new one is a file and a line here. The first one words the faults of unknown paths. */
@@ -56,6 +60,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   dialledHands,
   mcpSurface,
   consoleSurface,
+  answerLinksSurface,
 ];
 
 /** Makes every surface. */

@@ -75,7 +75,8 @@ function useAnswer(
   return { isSent, fault, send };
 }
 
-function WordsForm(props: {
+/** A line for the reason of a no, or for the answer to a question that takes any text. */
+export function WordsForm(props: {
   readonly isApproval: boolean;
   readonly isSent: boolean;
   readonly send: (text: string) => void;

@@ -4,14 +4,31 @@ import { approvalAsked, approvalRows } from "@vidro/core/text";
 import type { QuestionItem } from "../run/conversation.ts";
 import { Answers } from "./answers.tsx";
 import { Diff, diffOf } from "./diff.tsx";
+import { PhoneLink } from "./phone-link.tsx";
 import { Block, visible } from "./text.tsx";
 import { roundSpan } from "./words.ts";
 
 /** A question to a person: exactly what is asked, and the ways to answer it. */
 export function QuestionCard({ run, item }: { readonly run: string; readonly item: QuestionItem }): ReactNode {
-  const { question, answer } = item;
+  if (item.answer !== undefined) return <AnsweredQuestion item={item} />;
+  return (
+    <AskedCard item={item}>
+      <Answers run={run} item={item} />
+      {item.question.about.kind === "approval" && <PhoneLink run={run} />}
+    </AskedCard>
+  );
+}
+
+/** Exactly what is asked; the ways to answer are its children. */
+export function AskedCard({
+  item,
+  children,
+}: {
+  readonly item: QuestionItem;
+  readonly children: ReactNode;
+}): ReactNode {
+  const { question } = item;
   const isApproval = question.about.kind === "approval";
-  if (answer !== undefined) return <AnsweredQuestion item={item} />;
   return (
     <section className="card ask" id={`seq-${item.seq}`} aria-label="A question for you">
       <header>
@@ -23,7 +40,7 @@ export function QuestionCard({ run, item }: { readonly run: string; readonly ite
       ) : (
         <Block text={question.text} lines={40} />
       )}
-      <Answers run={run} item={item} />
+      {children}
     </section>
   );
 }

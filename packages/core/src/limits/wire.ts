@@ -142,6 +142,10 @@ export const SESSION_LIMITS = {
   linkMs: MINUTE_MS,
   /** Sign-in links that are valid at once; a further one ends the oldest. */
   links: 64,
+  /** How long a link that answers one question is valid; it counts once. */
+  answerLinkMs: 10 * MINUTE_MS,
+  /** Links to questions that are valid at once; a further one ends the oldest. */
+  answerLinks: 64,
   /** How long a session lasts. */
   lifeMs: 7 * 24 * HOUR_MS,
   /** Sessions of one owner; a further one ends the oldest. */

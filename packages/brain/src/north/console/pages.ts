@@ -17,6 +17,7 @@ const PAGES = [
   "/hands/{hand}",
   "/agents",
   "/settings",
+  "/answer",
 ];
 
 /** Only files of the brain itself: no inline script or style, no request to another origin, no frame. */
