@@ -86,7 +86,7 @@ export function digestLine(turn: Turn): string {
   return `- ${[line(turn.text, 160), call].filter((part) => part !== "").join(" · ")}`;
 }
 
-/** A text of at most `chars` characters with its middle left out. */
+/** A text without its middle: `chars` characters of it, and how many are left out between them. */
 export function headAndTail(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const head = Math.floor(chars * 0.7);
