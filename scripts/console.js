@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { installPeers, lockFor, NODE, ROOT, setUp } from "./setup.js";
+import { installPeers, lockFor, NODE, ROOT, setUpToRun } from "./setup.js";
 
 const FOLDER = `${ROOT}packages/console/`;
 const DIST = `${FOLDER}dist`;
@@ -60,6 +60,6 @@ function digestOfInputs() {
 }
 
 if (import.meta.main ?? process.argv[1] === import.meta.filename) {
-  setUp();
+  setUpToRun();
   buildConsole();
 }

@@ -20,7 +20,7 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { buildConsole } from "./console.js";
-import { installPeers, lockFor, newestIn, NODE, ROOT, run, setUp } from "./setup.js";
+import { installPeers, lockFor, newestIn, NODE, ROOT, run, setUpToRun } from "./setup.js";
 
 /** Files that the command prints itself; install.sh links them to where shells and `man` look. */
 const PRINTED = {
@@ -39,7 +39,7 @@ const SOURCES = [
   "packages/brain/agents",
 ];
 
-setUp();
+setUpToRun();
 const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const platform = `${process.platform}-${process.arch}`;
 const name = `vidro-${version}-${platform}`;

@@ -24,9 +24,20 @@ export const NODE = `${ROOT}node_modules/.bin/node`;
 /** Flags with which the pinned Node runs this repository's TypeScript from source. */
 export const NODE_FLAGS = ["--conditions=vidro-source", "--disable-warning=ExperimentalWarning"];
 
-/** Installs dependencies when they are missing or older than the lockfile; ends the process when that fails. */
+/** A package that only development needs: where it is, all of them are. */
+const DEVELOPMENT = `${ROOT}node_modules/typescript`;
+
+/** Installs all dependencies when they are missing or older than the lockfile; ends the process when that fails. */
 export function setUp() {
-  install(ROOT, "installing dependencies and the pinned Node (once, about 15 seconds)", () => existsSync(NODE));
+  const isThere = () => existsSync(NODE) && existsSync(DEVELOPMENT);
+  install(ROOT, "installing dependencies and the pinned Node (once, about 15 seconds)", { isThere });
+}
+
+/** The same for what the commands run on, without what only checks, tests and builds need: a quarter of it all. */
+export function setUpToRun() {
+  const isThere = () => existsSync(NODE);
+  const words = "installing what Vidro runs on, with the pinned Node (once, about 15 seconds)";
+  install(ROOT, words, { isThere, omit: ["--omit=dev"] });
 }
 
 /**
@@ -43,12 +54,13 @@ export function installPeers(folder) {
  * once one installs and the others wait for it, also for an `npm` that outlived the set-up that started it.
  * @param {string} path
  * @param {string} words said before it begins
- * @param {() => boolean} [isThere] whether what has to be there besides is there
+ * @param {{ isThere?: () => boolean, omit?: string[] }} [what] whether what has to be there besides is there, and what npm leaves out
  */
-function install(path, words, isThere = () => true) {
+function install(path, words, { isThere = () => true, omit = ["--include=dev"] } = {}) {
   const lockfile = `${path}package-lock.json`;
   const done = `${path}node_modules/.package-lock.json`;
-  const isDone = () => existsSync(done) && isThere() && statSync(done).mtimeMs >= statSync(lockfile).mtimeMs;
+  const isNew = () => existsSync(done) && statSync(done).mtimeMs >= statSync(lockfile).mtimeMs;
+  const isDone = () => isNew() && isThere();
   if (isDone()) return;
   const lock = takeLock(`${path}.cache/setup`, "another set-up of this folder");
   try {
@@ -56,8 +68,10 @@ function install(path, words, isThere = () => true) {
     process.stderr.write(`vidro: ${words}\n`);
     // The pid in the lock is npm's own: the lock is held for as long as npm writes, whatever becomes of this process.
     const script = 'echo $$ > "$0/pid"; exec npm "$@"';
-    const npm = ["ci", "--prefix", path, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-    run("/bin/sh", ["-c", script, lock, ...npm]);
+    // What is there stays while the rest is added: a daemon may be running from it.
+    const way = isNew() && existsSync(NODE) ? ["install", "--no-save"] : ["ci"];
+    const flags = ["--prefix", path, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    run("/bin/sh", ["-c", script, lock, ...way, ...flags, ...omit]);
     removeHeaders(`${path}node_modules`);
     const now = new Date();
     utimesSync(done, now, now);

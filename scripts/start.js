@@ -1,8 +1,15 @@
 // npm start [-- "<task>"]: sets up what is missing, then brings up the daemon, or runs the task.
 import { spawn, spawnSync } from "node:child_process";
-import { ROOT, setUp } from "./setup.js";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { ROOT, setUpToRun } from "./setup.js";
 
-setUp();
+// Both at once: most of the time of an installation is waiting.
+const bundler = existsSync(`${ROOT}scripts/bundler/node_modules`)
+  ? undefined
+  : once(spawn(process.execPath, [`${ROOT}scripts/install.js`, "scripts/bundler"], { stdio: "inherit" }), "exit");
+setUpToRun();
+await bundler;
 // Without a bundle the commands run from their sources, and start in more than twice the time.
 if (spawnSync(process.execPath, [`${ROOT}scripts/bundler/main.js`], { stdio: "inherit" }).status !== 0)
   process.stderr.write("vidro: the commands could not be bundled; they start from their sources\n");

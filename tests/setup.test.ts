@@ -22,6 +22,8 @@ mkdir working || { echo "npm error ENOTEMPTY" >&2; exit 190; }
 echo "begun $$" >> npm.log
 while [ ! -e go ]; do sleep 0.02; done
 mkdir -p node_modules/.bin
+case "$*" in *--omit=dev*) ;; *) mkdir -p node_modules/typescript ;; esac
+echo "$1 $(echo "$*" | grep -o -- '--omit=dev')" >> words.log
 cp /bin/true node_modules/.bin/node
 echo '{}' > node_modules/.package-lock.json
 rmdir working
@@ -39,13 +41,14 @@ class Clone {
     writeFileSync(join(this.folder, "package.json"), '{ "type": "module" }');
     writeFileSync(join(this.folder, "package-lock.json"), "{}");
     writeFileSync(join(this.folder, "start.js"), 'import { setUp } from "./scripts/setup.js"; setUp();');
+    writeFileSync(join(this.folder, "run.js"), 'import { setUpToRun } from "./scripts/setup.js"; setUpToRun();');
     writeFileSync(join(this.folder, "path/npm"), NPM, { mode: 0o755 });
   }
 
   /** Starts a set-up, in a process group of its own as a shell does. */
-  start() {
+  start(script: "start.js" | "run.js" = "start.js") {
     const env = { PATH: `${join(this.folder, "path")}:/usr/bin:/bin`, FOLDER: this.folder };
-    const child = spawn(process.execPath, [join(this.folder, "start.js")], { env, detached: true });
+    const child = spawn(process.execPath, [join(this.folder, script)], { env, detached: true });
     let stderr = "";
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
     const ended = once(child, "close").then(([code]) => code as number | null);
@@ -102,4 +105,14 @@ test("a set-up that is interrupted with its npm is done again by the next one", 
   const next = clone.start();
   assert.equal(await next.ended, 0, next.stderr());
   assert.match(clone.log, /^begun \d+\nbegun \d+\nended\n$/);
+});
+
+test("a set-up to run leaves out what only development needs; one to develop adds it to what is there", async (t) => {
+  const clone = new Clone(t);
+  clone.letGo();
+  for (const script of ["run.js", "run.js", "start.js", "start.js", "run.js"] as const) {
+    const { ended, stderr } = clone.start(script);
+    assert.equal(await ended, 0, stderr());
+  }
+  assert.equal(readFileSync(join(clone.folder, "words.log"), "utf8"), "ci --omit=dev\ninstall \n");
 });
