@@ -5,7 +5,7 @@ export type { Conversation, ConversationOptions, ConversationApi } from "./conve
 export type { FollowOptions } from "./run-stream.ts";
 export type { RunStreamItem, RunEvent } from "./run-stream-item.ts";
 export type { DialOptions, HandApi } from "./hands.ts";
-export type { AlwaysRecord, Run, RunAnswer } from "./run.ts";
+export type { AlwaysRecord, ForkOptions, Run, RunAnswer } from "./run.ts";
 export { VidroError } from "./vidro-error.ts";
 export type { AgentRecord, HandRecord, HandSample, ConversationMessage, ToolRecord } from "./records.ts";
 export type { RunOptions } from "./run-options.ts";

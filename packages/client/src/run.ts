@@ -17,6 +17,18 @@ export interface RunAnswer {
   readonly input?: JsonObject;
 }
 
+/** How a fork differs from its run. */
+export interface ForkOptions {
+  /** The entry up to which the runs are the same; the last one when absent. */
+  readonly at?: number;
+  /** Words that the model is told next. */
+  readonly text?: string;
+  readonly model?: string;
+  /** Idempotency key: a second fork with the same key gives the first run. */
+  readonly key?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** The rule that the answer "yes, always" would add, and the earlier actions that it would have allowed. */
 export interface AlwaysRecord {
   readonly question: string;
@@ -88,6 +100,16 @@ export class Run implements AsyncIterable<RunEvent> {
       ...(input === undefined ? {} : { input }),
     };
     await this.#brain.request({ method: "POST", path: `${this.#path}/answers`, body, ...this.#withSignal(options) });
+  }
+
+  /** Starts a run with the prompt of this one up to an entry; nothing that was done is done again. */
+  async fork(options: ForkOptions = {}): Promise<RunHead> {
+    const { key, signal, ...about } = options;
+    const path = `${this.#path}/fork`;
+    const body = { ...about } as JsonObject;
+    const named = key === undefined ? {} : { key };
+    const how = this.#withSignal(signal === undefined ? {} : { signal });
+    return runHeadOf(await this.#brain.requestJson({ method: "POST", path, body, ...named, ...how }));
   }
 
   /** The rule that the answer "yes, always" would add; CONFLICT when no approval is open, or none can be added for it. */

@@ -132,6 +132,19 @@ export interface RunStarted {
   readonly startedWith?: string;
   /** Language of the task and of the questions to people; English when absent. */
   readonly language?: Language;
+  /** The run and the entry that this run was forked from; absent for a run with a beginning of its own. */
+  readonly forked?: ForkedFrom;
+}
+
+/** The beginning that a forked run has from another one: its prompt up to an entry. No effect before it happens again. */
+export interface ForkedFrom {
+  readonly run: string;
+  readonly seq: number;
+  /** The turns behind the task. */
+  readonly turns: readonly Turn[];
+  /** Digest of the turns that were dropped from them. */
+  readonly digest?: string;
+  readonly plan?: readonly string[];
 }
 
 /** The task was analysed, and the run deviates from its normal course. */

@@ -4,6 +4,7 @@ import { PAGE_LIMITS, REASONING_EFFORTS, RUN_LIMITS, STREAM_LIMITS } from "@vidr
 import type { Budget, HandCatalog, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 import type { AgentCatalog } from "../catalog/agents.ts";
 import { reviewAlways } from "../run/always-review.ts";
+import { forkRun } from "../run/fork-run.ts";
 import type { Runs } from "../run/runs.ts";
 import { assertTools } from "../catalog/threads.ts";
 import type { Threads } from "../catalog/threads.ts";
@@ -55,6 +56,7 @@ export function journalSurface(deps: JournalDependencies): Surface {
         const { id } = await own(deps, call);
         return { json: { ...(await reviewAlways(deps.runs, id, visibleOwner(call.caller))) } as unknown as JsonObject };
       }),
+      route("POST /v1/runs/{run}/fork", FORKING, (call) => fork(deps, call)),
       route(
         "POST /v1/runs/{run}/messages",
         { summary: "Say something to a run at work", body: SAY, answer: HEAD },
@@ -130,6 +132,15 @@ async function abort(deps: JournalDependencies, call: RouteCall): Promise<Reply>
   return stands(deps, call);
 }
 
+async function fork(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
+  const { id } = await own(deps, call);
+  const { caller, key } = call;
+  const { at, text, model } = call.body as { at?: number; text?: string; model?: string };
+  const as = { owner: caller.owner, token: caller.tokenId, ...(key === undefined ? {} : { key }) };
+  const select = (hands: string): string => deps.hands.select(hands, caller);
+  return begun(await forkRun(deps.runs, id, { at, text, model, as, select }));
+}
+
 /** Body that starts a run. */
 interface StartBody {
   readonly task: string;
@@ -147,7 +158,7 @@ async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply>
   const { task, agent, tools, budget, workspace, model, effort, ...where } = call.body as unknown as StartBody;
   const place = await runSetting(deps, where, call.caller);
   if (tools !== undefined) assertTools(tools, await deps.hands.tools(place.hand));
-  const { run, existed } = await deps.runs.start({
+  const started = await deps.runs.start({
     task,
     workspace: folderOf(workspace, deps.workspace, call.caller),
     owner: call.caller.owner,
@@ -160,6 +171,11 @@ async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply>
     ...(budget === undefined ? {} : { budget }),
     ...(call.key === undefined ? {} : { key: call.key }),
   });
+  return begun(started);
+}
+
+/** A run that was started, or that its key found again. */
+function begun({ run, existed }: Awaited<ReturnType<Runs["start"]>>): Reply {
   return {
     json: asJson(run),
     status: existed ? 200 : 201,
@@ -223,11 +239,29 @@ const START = object(
   ["task"],
 );
 
+const FORK = object({
+  at: { ...COUNT, description: "The entry up to which the runs are the same. Default: the last one." },
+  text: {
+    type: "string",
+    minLength: 1,
+    maxLength: RUN_LIMITS.remarkChars,
+    description: "What the model is told next.",
+  },
+  model: { ...NAME, maxLength: RUN_LIMITS.lineChars, description: "Default: the model of the run." },
+});
+
 /** A run that its key found again is answered with 200. */
 const STARTING = {
   summary: "Start a run",
   body: START,
   mends: true,
+  answer: HEAD,
+  status: 201,
+  others: { "200": HEAD },
+} as const;
+const FORKING = {
+  summary: "Start a run with the prompt of another one up to an entry; nothing that was done is done again",
+  body: FORK,
   answer: HEAD,
   status: 201,
   others: { "200": HEAD },

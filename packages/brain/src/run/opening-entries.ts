@@ -38,8 +38,10 @@ export function momentIn(
 export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
   const redact = <T>(value: T): T => redactor.value(value as Json) as T;
   if (event.type === "run.started") {
-    const { history, ...words } = event;
-    return { ...redact(words), history: history.map((turn) => redactTurn(turn, redact)) } as unknown as Kind;
+    const { history, forked, ...words } = event;
+    const turnsOf = (turns: readonly Turn[]): readonly Turn[] => turns.map((turn) => redactTurn(turn, redact));
+    const from = forked === undefined ? {} : { forked: { ...redact(forked), turns: turnsOf(forked.turns) } };
+    return { ...redact(words), history: turnsOf(history), ...from } as unknown as Kind;
   }
   if (event.type !== "model.replied" || event.parts === undefined) return redact(event);
   const { parts, ...words } = event;

@@ -65,6 +65,8 @@ export interface StartRequest extends RunTarget {
   readonly interactive?: boolean;
   /** Id of the token that starts the run: when it is revoked, the run is aborted. */
   readonly token?: string;
+  /** The beginning of a forked run; it needs the history, too. */
+  readonly fork?: Pick<RunStarted, "forked" | "facts" | "changed">;
 }
 
 /** The hand and the folder that a run works with. */
@@ -143,6 +145,7 @@ export class Runs {
       thread,
       history: request.history ?? [],
       ...(await factsOfRun(model, hand, this.#deps.now())),
+      ...request.fork,
       ...(request.choice === undefined ? {} : { choice: request.choice }),
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),

@@ -50,6 +50,8 @@ export interface Obstacle {
 export interface BrainRuns {
   /** Starts a run, or finds the one that its key belongs to. */
   start(request: TaskRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }>;
+  /** Starts a run with the prompt of another one up to an entry. */
+  fork(run: string, how: { readonly at?: number; readonly text?: string; readonly model?: string }): Promise<RunHead>;
   /** Takes part in a run and tells in which role; a run without a driver is driven on. */
   join(run: string): Promise<RunRole>;
   /** Every entry after `after`, with live events, to the terminal entry; ends early when the signal fires. */

@@ -39,6 +39,10 @@ function embeddedRuns(open: OpenBrain): BrainRuns {
       const agent = await (await homeAgents(brain)).find(uuidOrName);
       return brain.runs.start({ ...request, agent });
     },
+    async fork(run, how) {
+      const { forkRun } = await import("@vidro/brain");
+      return (await forkRun((await open()).runs, run, how)).run;
+    },
     async join(run) {
       const { runs } = await open();
       try {

@@ -68,6 +68,12 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
       if (!existed) fresh.add(head.id);
       return { run: head, existed };
     },
+    async fork(run, how) {
+      const head = await withFaults(vidro.attach(run).fork(how));
+      own.add(head.id);
+      fresh.add(head.id);
+      return head;
+    },
     async join(run) {
       try {
         if (!fresh.delete(run)) await withFaults(vidro.attach(run).resume());

@@ -24,3 +24,9 @@ export function addBrainFlags(command: Command): Command {
     )
     .option("--token <token>", "token to send to the brain (default: VIDRO_TOKEN, else the running daemon's own)");
 }
+
+/** The flag that shows a run whole. */
+export const VERBOSE_FLAG = ["--verbose", "show the whole output of commands and every verdict of the policy"] as const;
+
+/** The argument that names a run. */
+export const RUN_ARGUMENT = ["<run>", "id of a run, or its last characters (4 or more)"] as const;

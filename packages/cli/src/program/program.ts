@@ -1,18 +1,16 @@
 import { Command, Option } from "commander";
-import { HANDS_WORDS, JSON_FLAG, splitCommas, addBrainFlags, YES_FLAG } from "./flags.ts";
+import { addBrainFlags, HANDS_WORDS, JSON_FLAG, RUN_ARGUMENT, splitCommas, VERBOSE_FLAG, YES_FLAG } from "./flags.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
+import { addRuns } from "./runs-program.ts";
 import { addMcp, addTcp, addWorker } from "./wire-program.ts";
 import { addShell } from "./shell-program.ts";
 import { addModelFlags } from "./model-flags.ts";
 import { addDaemon } from "./daemon-program.ts";
 import { amount, count, cursor } from "./numbers.ts";
 
-const VERBOSE_FLAG = ["--verbose", "show the whole output of commands and every verdict of the policy"] as const;
 const AGENT_ARGUMENT = ["<agent>", "name or uuid of an agent"] as const;
-const RUN_ARGUMENT = ["<run>", "id of a run, or its last characters (4 or more)"] as const;
 
-const loadRuns = () => import("../commands/runs.ts");
 const loadAgents = () => import("../commands/agents.ts");
 const loadPolicy = () => import("../commands/policy.ts");
 const loadTokens = () => import("../commands/tokens.ts");
@@ -116,45 +114,6 @@ function addSay(root: Command, exit: Exit): void {
     .action(async (run: string, words: string[], flags) =>
       exit(await (await import("../commands/say.ts")).sayToRun(run, words, flags)),
     );
-}
-
-function addRuns(root: Command, exit: Exit): void {
-  const runs = root.command("runs").description("list, show, sum up, export, delete and abort runs");
-  addBrainFlags(runs.command("list"))
-    .description("list runs, newest first")
-    .option("--open", "only runs that have not ended")
-    .addOption(new Option("--limit <n>", "how many runs to list").argParser(count))
-    .option("--after <id>", "only runs older than this one, to go on with a list")
-    .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadRuns()).listRuns(flags)));
-  addBrainFlags(runs.command("show"))
-    .description("show everything that happened in a run")
-    .argument(...RUN_ARGUMENT)
-    .option(...JSON_FLAG)
-    .option(...VERBOSE_FLAG)
-    .action(async (run: string, flags) => exit(await (await loadRuns()).printRun(run, flags)));
-  addBrainFlags(runs.command("export"))
-    .description("write all journal entries of a run as NDJSON")
-    .argument(...RUN_ARGUMENT)
-    .option("--out <file>", "new file to write (default: stdout)")
-    .action(async (run: string, flags) => exit(await (await loadRuns()).exportRun(run, flags)));
-  addBrainFlags(runs.command("usage"))
-    .description("sum up tokens and costs of models by day, thread or run")
-    .addOption(new Option("--by <what>", "what to sum up by").choices(["day", "thread", "run"]).default("day"))
-    .addOption(new Option("--days <n>", "only the last so many days (default: 30)").argParser(count))
-    .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("../commands/usage.ts")).printUsage(flags)));
-  runs
-    .command("prune")
-    .description("delete ended runs of this home that are older than so many days")
-    .addOption(new Option("--older-than <days>", "days since the last entry").argParser(count).makeOptionMandatory())
-    .option("--export <folder>", "write each run there as NDJSON before it is deleted")
-    .option("--dry-run", "only say how many there are")
-    .action(async (flags) => exit(await (await import("../commands/prune-runs.ts")).pruneRuns(flags)));
-  addBrainFlags(runs.command("abort"))
-    .description("abort an open run")
-    .argument(...RUN_ARGUMENT)
-    .action(async (run: string, flags) => exit(await (await loadRuns()).abortRun(run, flags)));
 }
 
 function addApprovals(root: Command, exit: Exit): void {
@@ -279,6 +238,15 @@ function addPolicy(root: Command, exit: Exit): void {
     .argument("[file]", "policy file (default: the one in force)")
     .option(...JSON_FLAG)
     .action(async (file: string | undefined, flags) => exit(await (await loadPolicy()).check(file, flags)));
+  addBrainFlags(policy.command("test"))
+    .description("judge the actions of past runs by a policy and show what it would decide otherwise; runs nothing")
+    .argument("[file]", "policy file (default: the one in force)")
+    .option("--history", "the actions of past runs, newest first")
+    .addOption(new Option("--limit <n>", "how many runs to look at").argParser(count))
+    .option(...JSON_FLAG)
+    .action(async (file: string | undefined, flags) =>
+      exit(await (await import("../commands/policy/history-test.ts")).testPolicy(file, flags)),
+    );
   policy
     .command("explain")
     .description("explain whether a command would be allowed, without running it")

@@ -202,11 +202,13 @@ class TerminalScreen implements Screen {
     }
   }
 
-  #showStart({ task, model, workspace, agent }: RunStarted): void {
+  #showStart({ task, model, workspace, agent, forked }: RunStarted): void {
     this.#isMarkdown = model !== PLAIN_MODEL;
     this.#line(this.#paint(["cyan", "bold"], this.#marks.task), this.#paint("bold", oneLine(task, this.#room)));
     const id = this.#options.run.slice(-SHORT_ID_CHARS);
     this.#line(" ", this.#paint("dim", `${agent} with ${model} in ${workspace} · run ${id}`));
+    if (forked !== undefined)
+      this.#line(" ", this.#paint("dim", `forked from ${oneLine(forked.run, this.#room)} at entry ${forked.seq}`));
   }
 
   #showReply(event: Extract<Event, { type: "model.replied" }>): void {

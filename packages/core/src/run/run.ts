@@ -28,7 +28,7 @@ import { squeezeStart } from "./history.ts";
 import type { Phase } from "./phase.ts";
 import { findRunApproval, handOf, withAnswer } from "./run-approvals.ts";
 import type { RunApprovals } from "./run-approvals.ts";
-import { compactTurns, dropSignatures, NO_TURNS, pushTurn, withoutSignature } from "./turns.ts";
+import { compactTurns, dropSignatures, listOf, pushTurn, withoutSignature } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
 /** The used part of a run's budget. */
@@ -124,10 +124,10 @@ function initialState(started: RunStarted, at: number): RunState {
     phase: { name: "ready" },
     tools: started.tools,
     history: started.history,
-    turns: NO_TURNS,
-    digest: "",
+    turns: listOf(started.forked?.turns ?? []),
+    digest: started.forked?.digest ?? "",
     context: roomAtStart(started),
-    plan: [],
+    plan: started.forked?.plan ?? [],
     approvals: {},
     attempt: 0,
     control: undefined,
