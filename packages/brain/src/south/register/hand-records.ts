@@ -48,6 +48,15 @@ export class HandRecords {
     return records.map((record) => keptOf(record, lists));
   }
 
+  /** A hand by its id. */
+  async find(id: string): Promise<StoredHand | undefined> {
+    const record = await this.#records.get(KIND, id);
+    if (record === undefined) return undefined;
+    const { toolList } = bodyOf(record);
+    const tools = await this.#lists.find(toolList);
+    return keptOf(record, new Map(tools === undefined ? [] : [[toolList, tools]]));
+  }
+
   /** Writes a hand; durable when it resolves. */
   async keep(
     description: HandDescription,

@@ -299,3 +299,20 @@ test("a hand that was forgotten here comes in with an epoch behind the last that
   const { description, hand } = await land.host("web1");
   assert.equal((await hands.attach(description, new BareLink(hand), 41)).epoch, 42);
 });
+
+test("a hand that joined at one brain moves to another on the same store, and runs there find it", async () => {
+  await using land = new Landscape();
+  const [first, second, third] = [await land.register(), await land.register(), await land.register()];
+  const { description, hand } = await land.host("web1", { tags: ["web"] });
+  const { epoch } = await first.hands.attach(description, new BareLink(hand));
+  const moved = await second.hands.attach(description, new BareLink(hand), epoch);
+  assert.equal(moved.epoch, epoch + 1);
+  const back = await first.hands.attach(description, new BareLink(hand), moved.epoch);
+  assert.equal(back.epoch, moved.epoch + 1);
+  assert.deepEqual((await third.hands.at(description.id)).tools, description.tools);
+  assert.equal(third.hands.find("web1", ANA).state, "down");
+  await first.hands.revoke("web1", "gone");
+  await assert.rejects(second.hands.attach({ ...description, name: "web1" }, new BareLink(hand), back.epoch), {
+    code: "HAND_REVOKED",
+  });
+});

@@ -17,11 +17,11 @@ import { HandRecords } from "./hand-records.ts";
 import type { RestrictionRecord } from "./hand-records.ts";
 import type { HandLink } from "../link.ts";
 import { LOCAL_HAND } from "../local.ts";
-import { RegisteredRemoteHand, boundedDescription } from "./registered-hand.ts";
-import type { RegisteredHand } from "./registered-hand.ts";
-import { RemoteHand } from "./remote-hand.ts";
+import { boundedDescription } from "./registered-hand.ts";
+import type { RegisteredHand, RegisteredRemoteHand } from "./registered-hand.ts";
+import { KnownHands, SESSION_GATEWAY } from "./known-hands.ts";
+import type { RemoteHand } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
-import { PendingStops } from "./pending-stops.ts";
 
 /** The connection of a hand in the register. */
 export interface AttachedHand {
@@ -50,18 +50,15 @@ interface HandRegisterDependencies {
 }
 
 const EVERY_OWNER: Asker = { owner: "", admin: true };
-/** The gateway whose hands exist for one session. */
-const SESSION_GATEWAY = "executor-ws";
 
 /** The hands of a brain: which there are, which are connected, which are barred, and which of them a run works with. */
 export class HandRegister implements HandCatalog {
   readonly #deps: HandRegisterDependencies;
   readonly #records: HandRecords;
   readonly #local: RegisteredHand | undefined;
-  readonly #known = new Map<string, RegisteredRemoteHand>();
+  readonly #known: KnownHands;
   readonly #onRevoked = new Set<(id: string) => void>();
   #stopWatching: (() => void) | undefined;
-  readonly #stops: PendingStops;
   /** Reads of the restrictions run one after the other, so that the newest state is applied last. */
   #applied: Promise<void> = Promise.resolve();
 
@@ -69,7 +66,8 @@ export class HandRegister implements HandCatalog {
     this.#deps = deps;
     this.#local = deps.local;
     this.#records = new HandRecords(deps.records);
-    this.#stops = new PendingStops(deps.records);
+    const { records, log, now, overdueMs } = deps;
+    this.#known = new KnownHands({ records, kept: this.#records, log, now, overdueMs });
   }
 
   /** Reads the hands from the store, and from now on applies restrictions that other processes make. */
@@ -79,11 +77,9 @@ export class HandRegister implements HandCatalog {
         this.#deps.log("hand.restrictions_unreadable", { reason: asFault(thrown).message }),
       );
     });
-    await this.#stops.load();
-    for (const kept of await this.#records.all(REGISTER_LIMITS.known))
-      this.#known.set(kept.description.id, new RegisteredRemoteHand(this.#makeRemote(kept.description), kept));
+    await this.#known.load();
     await this.#applyRestrictions();
-    await this.#removeOldSessions();
+    await this.#known.removeOldSessions();
   }
 
   /**
@@ -93,15 +89,18 @@ export class HandRegister implements HandCatalog {
    */
   async attach(said: HandDescription, link: HandLink, seen = 0): Promise<AttachedHand> {
     const description = boundedDescription(said);
-    const before = this.#known.get(description.id);
-    const known = before ?? (await this.#admit(description));
-    this.#assertMayAttach(known, description);
     const { floor = 0 } = this.#deps;
+    const here = this.#known.get(description.id);
+    // Another brain on this store may have enrolled the hand, or given it later epochs.
+    const isCurrent = here !== undefined && seen <= Math.max(here.epoch, floor);
+    const before = isCurrent ? here : await this.#known.refresh(description.id);
+    const known = before ?? (await this.#known.admit(description));
+    this.#assertMayAttach(known, description);
     if (before !== undefined && seen > Math.max(before.epoch, floor)) throw this.#staleBrain(description, seen);
     known.epoch = Math.max(known.epoch, seen, floor - 1) + 1;
     known.lastSeenAt = this.#deps.now();
     const { epoch } = known;
-    await this.#save(known, description);
+    await this.#known.save(known, description);
     // During the write the hand may have been revoked, or have connected again.
     this.#assertMayAttach(known, description);
     if (epoch !== known.epoch) throw this.#takenOver(description);
@@ -126,10 +125,12 @@ export class HandRegister implements HandCatalog {
   /** CONFLICT when a hand has that name; revoked hands and executors, which exist for one session, do not count. */
   assertNameFree(name: string): void {
     const { nameChars } = REGISTER_LIMITS;
-    const taken = [...this.#known.values()].some(
-      ({ hand: { description, barred } }) =>
-        description.gateway !== SESSION_GATEWAY && barred !== "revoked" && description.name === name,
-    );
+    const taken = this.#known
+      .all()
+      .some(
+        ({ hand: { description, barred } }) =>
+          description.gateway !== SESSION_GATEWAY && barred !== "revoked" && description.name === name,
+      );
     if (!taken) return;
     const called = JSON.stringify(oneLine(name, nameChars));
     throw new Fault("CONFLICT", `A hand is called ${called} already: revoke it, or invite the host by another name.`);
@@ -137,8 +138,8 @@ export class HandRegister implements HandCatalog {
 
   /** Registers a hand that was enrolled and has not connected yet. Durable when it resolves. */
   async expect(description: HandDescription): Promise<void> {
-    const known = await this.#admit(description);
-    await this.#save(known);
+    const known = await this.#known.admit(description);
+    await this.#known.save(known);
   }
 
   /** Sets why a hand that is not connected cannot be reached, for lists. */
@@ -155,7 +156,10 @@ export class HandRegister implements HandCatalog {
 
   /** The hands that an asker may use: the brain's own machine first, the others by name. */
   list(asker: Asker): readonly HandRow[] {
-    const rows = [...this.#known.values()].filter((known) => known.isFor(asker)).map((known) => known.row());
+    const rows = this.#known
+      .all()
+      .filter((known) => known.isFor(asker))
+      .map((known) => known.row());
     rows.sort((a, b) => a.name.localeCompare(b.name) || a.createdAt - b.createdAt);
     const local = this.#local?.row();
     return local === undefined ? rows : [local, ...rows];
@@ -181,6 +185,7 @@ export class HandRegister implements HandCatalog {
   /** The hand that a run keeps by these ids: one hand, or several as one; orders wait for a hand that is away. */
   async at(ids: string, workspace?: string): Promise<Hand> {
     const hands = ids.split(",").map(async (id) => {
+      if (id !== LOCAL_HAND && this.#known.get(id) === undefined) await this.#known.refresh(id);
       const hand = await this.#require(id).open(workspace);
       const { name = id, tags = [] } = this.#known.get(id)?.hand.description ?? {};
       return { name, tags, hand };
@@ -236,8 +241,7 @@ export class HandRegister implements HandCatalog {
   async forget(id: string): Promise<void> {
     const known = this.#known.get(id);
     if (known === undefined || known.hand.barred !== undefined) return;
-    this.#known.delete(id);
-    await this.#records.forget(id);
+    await this.#known.remove(id);
   }
 
   /** The restriction of a hand, read from the store. */
@@ -250,7 +254,7 @@ export class HandRegister implements HandCatalog {
     const count = { ok: 0, degraded: 0, down: 0 };
     const local = this.#local?.row();
     if (local !== undefined) count[local.state] += 1;
-    for (const known of this.#known.values()) if (known.hand.barred !== "revoked") count[known.state] += 1;
+    for (const known of this.#known.all()) if (known.hand.barred !== "revoked") count[known.state] += 1;
     return count;
   }
 
@@ -263,7 +267,7 @@ export class HandRegister implements HandCatalog {
   /** Closes every connection; the hands connect again to the next brain. */
   async close(): Promise<void> {
     this.#stopWatching?.();
-    await Promise.all([...this.#known.values()].map(({ hand }) => hand.close()));
+    await Promise.all(this.#known.all().map(({ hand }) => hand.close()));
   }
 
   #assertMayAttach({ hand }: RegisteredRemoteHand, { id, owner }: HandDescription): void {
@@ -307,66 +311,11 @@ export class HandRegister implements HandCatalog {
     return known;
   }
 
-  /** Registers a hand that is new or was removed; HAND_REVOKED for a revoked one, which is never forgotten. */
-  async #admit(description: HandDescription): Promise<RegisteredRemoteHand> {
-    if (description.gateway === SESSION_GATEWAY) await this.#removeOldSessions();
-    if (this.#known.size >= REGISTER_LIMITS.known) await this.#makeRoom();
-    const bar = await this.#records.barOf(description.id);
-    // Another connection of the same hand may have registered it meanwhile.
-    const known = this.#known.get(description.id);
-    if (known !== undefined) return known;
-    if (bar?.barred === "revoked") throw new Fault("HAND_REVOKED");
-    const at = this.#deps.now();
-    const hand = this.#makeRemote(description);
-    hand.bar(bar?.barred);
-    const admitted = new RegisteredRemoteHand(hand, { epoch: 0, lastSeenAt: at, createdAt: at });
-    admitted.why = bar?.why;
-    this.#known.set(description.id, admitted);
-    return admitted;
-  }
-
-  #makeRemote(description: HandDescription): RemoteHand {
-    return new RemoteHand(description, { stops: this.#stops, overdueMs: this.#deps.overdueMs });
-  }
-
-  /** Removes the hand that has been away the longest, unless a run might still wait for it. */
-  async #makeRoom(): Promise<void> {
-    let longest: RegisteredRemoteHand | undefined;
-    for (const known of this.#known.values()) {
-      const isAway =
-        known.hand.link === undefined && this.#deps.now() - known.lastSeenAt > REGISTER_LIMITS.rememberedMs;
-      if (isAway && (longest === undefined || known.lastSeenAt < longest.lastSeenAt)) longest = known;
-    }
-    if (longest === undefined)
-      throw new Fault("RATE_LIMITED", `This brain knows ${REGISTER_LIMITS.known} hands, which is the limit.`);
-    await this.#forget(longest);
-  }
-
-  /** Removes executors of old sessions: each session is another hand. */
-  async #removeOldSessions(): Promise<void> {
-    const before = this.#deps.now() - REGISTER_LIMITS.visitorMs;
-    for (const known of this.#known.values()) {
-      const { description, link, barred } = known.hand;
-      const isGone = link === undefined && known.lastSeenAt < before;
-      if (description.gateway === SESSION_GATEWAY && barred === undefined && isGone) await this.#forget(known);
-    }
-  }
-
-  async #forget({ hand: { id } }: RegisteredRemoteHand): Promise<void> {
-    this.#known.delete(id);
-    await this.#records.forget(id);
-    this.#deps.log("hand.forgotten", { agent_id: id });
-  }
-
   /** Written to the store once a minute at most: a crash loses no more than that of `lastSeenAt`. */
   #noteSeen(known: RegisteredRemoteHand): void {
     known.lastSeenAt = this.#deps.now();
-    if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs) void this.#save(known).catch(() => undefined);
-  }
-
-  async #save(known: RegisteredRemoteHand, description = known.hand.description): Promise<void> {
-    known.writtenAt = this.#deps.now();
-    await this.#records.keep(description, known);
+    if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs)
+      void this.#known.save(known).catch(() => undefined);
   }
 
   async #bar(id: string, bar: RestrictionRecord): Promise<void> {
@@ -385,7 +334,8 @@ export class HandRegister implements HandCatalog {
   /** Applies the restrictions in the store, also those of other processes; a revoked hand is cut off at once. */
   async #applyNow(): Promise<void> {
     const bars = await this.#records.bars();
-    for (const [id, known] of this.#known) {
+    for (const known of this.#known.all()) {
+      const { id } = known.hand;
       const bar = bars.get(id);
       known.why = bar?.why;
       if (known.hand.barred === bar?.barred) continue;

@@ -79,6 +79,11 @@ export class RemoteHand implements Hand {
     this.#barred = barred;
   }
 
+  /** Takes a description that another brain has put on record, unless the hand itself gave one over this connection. */
+  describe(description: HandDescription): void {
+    if (this.#link === undefined) this.#description = description;
+  }
+
   /** Uses a new connection from now on, and sends it the acknowledgements and stops that wait. */
   attach(description: HandDescription, link: HandLink): void {
     this.#description = description;

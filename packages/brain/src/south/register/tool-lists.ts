@@ -39,6 +39,12 @@ export class ToolLists {
     return lists;
   }
 
+  /** The list of an id; undefined when it is lost. */
+  async find(id: string): Promise<readonly ToolSpec[] | undefined> {
+    const record = await this.#records.get(KIND, id);
+    return record === undefined ? undefined : shareTools(toolsIn(record.body));
+  }
+
   async #keep(tools: readonly ToolSpec[]): Promise<string> {
     const id = hash("sha256", JSON.stringify(tools));
     await this.#records.put({ kind: KIND, id, owner: OWNER, body: { tools } as unknown as JsonObject });
