@@ -46,13 +46,15 @@ export class KnownHands {
 
   /**
    * The hand as it is in the store, which another brain may have changed: one that is not known here is added, and of one
-   * that is known the epoch and, unless it is connected, the description are brought up to date.
+   * that is known the epoch, the restriction and, unless it is connected, the description are brought up to date.
    */
   async refresh(id: string): Promise<RegisteredRemoteHand | undefined> {
-    const kept = await this.#deps.kept.find(id);
-    const known = this.#known.get(id);
-    if (kept === undefined || known === undefined)
-      return known ?? (kept === undefined ? undefined : this.#restore(kept));
+    const [kept, bar] = await Promise.all([this.#deps.kept.find(id), this.#deps.kept.barOf(id)]);
+    const known = this.#known.get(id) ?? (kept === undefined ? undefined : this.#add(kept));
+    if (known === undefined) return undefined;
+    known.hand.bar(bar?.barred);
+    known.why = bar?.why;
+    if (kept === undefined) return known;
     known.epoch = Math.max(known.epoch, kept.epoch);
     known.hand.describe(kept.description);
     return known;
@@ -101,15 +103,6 @@ export class KnownHands {
     const hand = new RemoteHand(kept.description, { stops: this.#stops, overdueMs: this.#deps.overdueMs });
     const known = new RegisteredRemoteHand(hand, kept);
     this.#known.set(kept.description.id, known);
-    return known;
-  }
-
-  /** Adds a hand that another brain has put on record. */
-  async #restore(kept: StoredHand): Promise<RegisteredRemoteHand> {
-    const bar = await this.#deps.kept.barOf(kept.description.id);
-    const known = this.#known.get(kept.description.id) ?? this.#add(kept);
-    known.hand.bar(bar?.barred);
-    known.why = bar?.why;
     return known;
   }
 
