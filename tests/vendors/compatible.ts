@@ -1,11 +1,14 @@
 import type { JsonObject } from "@vidro/core";
-import { ANSWER, fileOf, list, send, STEPS, textOf } from "./vendor.ts";
+import { ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string): Refusal => ({
   status: 400,
   body: { error: { message, type: "invalid_request_error", param: null, code: "invalid_request_error" } },
 });
+
+const FIELDS =
+  "model messages tools tool_choice stream stream_options max_tokens temperature top_p stop seed response_format reasoning_effort parallel_tool_calls repeat_penalty";
 
 /** The thinking of a step; that of the second is empty, and its field has to come back all the same. */
 const thoughtOf = (step: number): string => (step === 2 ? "" : `Step ${step}: look at ${fileOf(step)}.`);
@@ -17,7 +20,14 @@ export function compatible(field: "reasoning_content" | "reasoning"): Vendor {
     env: (url) => ({ VIDRO_MODEL: "thinker", VIDRO_MODEL_URL: url }),
 
     refuse(body) {
+      const unknown = unknownField(body, FIELDS);
+      if (unknown !== undefined) return refuse(`Unrecognized request argument supplied: ${unknown}`);
       const messages = list(body["messages"]);
+      const orphan = messages.findIndex(
+        ({ role }, index) => role === "tool" && !["tool", "assistant"].includes(textOf(messages[index - 1]?.["role"])),
+      );
+      if (orphan !== -1)
+        return refuse("Messages with role 'tool' must be a response to a preceding message with 'tool_calls'");
       for (const [index, message] of messages.entries()) {
         const calls = list(message["tool_calls"]);
         if (message["role"] !== "assistant" || calls.length === 0) continue;
@@ -32,6 +42,8 @@ export function compatible(field: "reasoning_content" | "reasoning"): Vendor {
       return undefined;
     },
 
+    prefix: ({ tools, messages }) => ({ fixed: [tools], growing: list(messages) }),
+
     repliesIn: (body) => list(body["messages"]).filter(({ role }) => role === "assistant").length,
 
     reply(response, _body, step) {
@@ -43,15 +55,17 @@ export function compatible(field: "reasoning_content" | "reasoning"): Vendor {
         choices: [{ index: 0, delta, finish_reason: finish }],
       });
       const isLast = step > STEPS;
-      const call = {
-        index: 0,
-        id: `call_${step}`,
+      const call = (index: number, id: string): JsonObject => ({
+        index,
+        id,
         type: "function",
         function: { name: "read_file", arguments: JSON.stringify({ file_path: fileOf(step) }) },
-      };
+      });
+      const second = step === PARALLEL_STEP ? [chunk({ tool_calls: [call(1, `call_${step}b`)] })] : [];
       send(response, [
         chunk({ role: "assistant", content: null, [field]: thoughtOf(step) }),
-        isLast ? chunk({ content: ANSWER }) : chunk({ tool_calls: [call] }),
+        isLast ? chunk({ content: ANSWER }) : chunk({ tool_calls: [call(0, `call_${step}`)] }),
+        ...second,
         chunk({}, isLast ? "stop" : "tool_calls"),
       ]);
       response.write("data: [DONE]\n\n");

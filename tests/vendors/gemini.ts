@@ -1,11 +1,14 @@
+import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { ANSWER, fileOf, list, send, STEPS } from "./vendor.ts";
+import { ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, unknownField } from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string): Refusal => ({
   status: 400,
   body: { error: { code: 400, message, status: "INVALID_ARGUMENT" } },
 });
+
+const FIELDS = "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels";
 
 const signatureOf = (step: number): string => Buffer.from(`thought ${step}`).toString("base64");
 
@@ -19,6 +22,11 @@ export const gemini: Vendor = {
   }),
 
   refuse(body) {
+    const unknown = unknownField(body, FIELDS);
+    if (unknown !== undefined) return refuse(`Invalid JSON payload received. Unknown name "${unknown}"`);
+    const { thinkingConfig = {} } = (body["generationConfig"] ?? {}) as { readonly thinkingConfig?: JsonObject };
+    if (thinkingConfig["thinkingLevel"] === "minimal" || thinkingConfig["thinkingBudget"] !== undefined)
+      return refuse("Thinking level is not supported for this model.");
     const contents = list(body["contents"]);
     let step = 0;
     for (const [index, { role, parts }] of contents.entries()) {
@@ -31,7 +39,13 @@ export const gemini: Vendor = {
       if (signature === undefined)
         return refuse(`Function call is missing a thought_signature in functionCall parts, position ${index}`);
       if (signature !== signatureOf(step)) return refuse("Corrupted thought signature.");
+      if (calls.slice(1).some((part) => part["thoughtSignature"] !== undefined))
+        return refuse("Corrupted thought signature: a parallel call had none.");
       const answers = list(contents[index + 1]?.["parts"]).filter((part) => part["functionResponse"] !== undefined);
+      const isObjectEach = answers.every(({ functionResponse }) =>
+        isObject((functionResponse as JsonObject)["response"]),
+      );
+      if (!isObjectEach) return refuse("Invalid value at functionResponse.response: it is no Struct");
       if (answers.length !== calls.length)
         return refuse(
           "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
@@ -40,19 +54,30 @@ export const gemini: Vendor = {
     return undefined;
   },
 
+  prefix: ({ systemInstruction, tools, contents }) => ({
+    fixed: [systemInstruction, tools],
+    growing: list(contents),
+  }),
+
   repliesIn: (body) => list(body["contents"]).filter(({ role }) => role === "model").length,
 
   reply(response, _body, step) {
     const isLast = step > STEPS;
-    const part: JsonObject = isLast
-      ? { text: ANSWER }
-      : {
-          functionCall: { name: "read_file", args: { file_path: fileOf(step) } },
-          thoughtSignature: signatureOf(step),
-        };
+    const call = (more: JsonObject = {}): JsonObject => ({
+      functionCall: { name: "read_file", args: { file_path: fileOf(step) } },
+      ...more,
+    });
+    const signed = call({ thoughtSignature: signatureOf(step) });
+    // Of parallel calls only the first is signed.
+    const said: readonly JsonObject[] = isLast
+      ? [{ text: ANSWER }]
+      : step === PARALLEL_STEP
+        ? [signed, call()]
+        : [signed];
+    const parts = [{ text: `Now ${fileOf(step)}.`, thought: true }, ...said];
     send(response, [
       {
-        candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
+        candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }],
         usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 18, thoughtsTokenCount: 3 },
         modelVersion: "gemini-3.8-flash",
       },

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@vidro/core";
-import { ANSWER, fileOf, list, send, STEPS, textOf } from "./vendor.ts";
+import { ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string, status = 400): Refusal => ({
@@ -8,6 +8,9 @@ const refuse = (message: string, status = 400): Refusal => ({
 });
 
 const encryptedOf = (step: number): string => Buffer.from(`encrypted ${step}`).toString("base64");
+
+const FIELDS =
+  "model input instructions tools tool_choice stream store include parallel_tool_calls reasoning text truncation max_output_tokens prompt_cache_key service_tier metadata user";
 
 /** Responses with `store: false`: encrypted reasoning comes back before the call that followed it. */
 export const responses: Vendor = {
@@ -18,29 +21,15 @@ export const responses: Vendor = {
     if (body["store"] !== false) return refuse("store has to be false for this organisation.");
     if (!list(body["include"]).includes("reasoning.encrypted_content" as never))
       return refuse("include has to name reasoning.encrypted_content.");
-    const items = list(body["input"]);
-    for (const [index, item] of items.entries()) {
-      if (item["type"] === "item_reference")
-        return refuse(
-          `Item with id '${textOf(item["id"])}' not found. Items are not persisted when store is false.`,
-          404,
-        );
-      if (item["type"] !== "function_call") continue;
-      const step = Number(textOf(item["call_id"]).slice("call_".length));
-      const before = items[index - 1];
-      if (before?.["type"] !== "reasoning")
-        return refuse("function_call was provided without its required 'reasoning' item");
-      if (before["encrypted_content"] !== encryptedOf(step))
-        return refuse("The encrypted content could not be verified.");
-      const isAnswered = items.some(
-        (other) => other["type"] === "function_call_output" && other["call_id"] === item["call_id"],
-      );
-      if (!isAnswered) return refuse(`No tool output found for function call ${textOf(item["call_id"])}.`);
-    }
-    return undefined;
+    const unknown = unknownField(body, FIELDS);
+    if (unknown !== undefined) return refuse(`Unknown parameter: '${unknown}'.`);
+    if (body["parallel_tool_calls"] !== false) return refuse("parallel_tool_calls has to be false here.");
+    return refuseItems(list(body["input"]));
   },
 
-  repliesIn: (body) => list(body["input"]).filter(({ type }) => type === "function_call").length,
+  prefix: ({ instructions, tools, input }) => ({ fixed: [instructions, tools], growing: list(input) }),
+
+  repliesIn: (body) => list(body["input"]).filter(({ type }) => type === "reasoning").length,
 
   reply(response, _body, step) {
     const isLast = step > STEPS;
@@ -61,6 +50,8 @@ export const responses: Vendor = {
           name: "read_file",
           arguments: JSON.stringify({ file_path: fileOf(step) }),
         };
+    const second: readonly JsonObject[] =
+      step === PARALLEL_STEP ? [{ ...said, id: `fc_${step}b`, call_id: `call_${step}b` }] : [];
     const base = { id: `resp_${step}`, object: "response", created_at: 1, model: "gpt-5.6" };
     const usage = {
       input_tokens: 10,
@@ -90,12 +81,16 @@ export const responses: Vendor = {
           ]
         : []),
       { type: "response.output_item.done", output_index: 1, item: said },
+      ...second.flatMap((item) => [
+        { type: "response.output_item.added", output_index: 2, item: { ...item, arguments: "" } },
+        { type: "response.output_item.done", output_index: 2, item },
+      ]),
       {
         type: "response.completed",
         response: {
           ...base,
           status: "completed",
-          output: [reasoning, said],
+          output: [reasoning, said, ...second],
           usage,
           incomplete_details: null,
           service_tier: "default",
@@ -109,3 +104,42 @@ export const responses: Vendor = {
     );
   },
 };
+
+/** The rules for the order of items: reasoning, what followed it, and one output for each call. */
+function refuseItems(items: readonly JsonObject[]): Refusal | undefined {
+  const ids = items.flatMap(({ id }) => (id === undefined ? [] : [textOf(id)]));
+  const doubled = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (doubled !== undefined) return refuse(`Duplicate item found with id ${doubled}.`);
+  const called = new Set<unknown>();
+  for (const [index, item] of items.entries()) {
+    const { type, call_id: call } = item;
+    if (type === "item_reference")
+      return refuse(
+        `Item with id '${textOf(item["id"])}' not found. Items are not persisted when store is false.`,
+        404,
+      );
+    if (type === "reasoning" && !["function_call", "message"].includes(textOf(items[index + 1]?.["type"] ?? "message")))
+      return refuse(
+        `Item '${textOf(item["id"])}' of type 'reasoning' was provided without its required following item.`,
+      );
+    if (type === "function_call_output" && !called.has(call))
+      return refuse(`No tool call found for function call output with call_id ${textOf(call)}.`);
+    if (type !== "function_call") continue;
+    called.add(call);
+    const refusal = refuseCall(items, index);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function refuseCall(items: readonly JsonObject[], index: number): Refusal | undefined {
+  const call = textOf(items[index]?.["call_id"]);
+  const step = Number.parseInt(call.slice("call_".length), 10);
+  const before = items.slice(0, index).findLast(({ type }) => type !== "function_call");
+  if (before?.["type"] !== "reasoning")
+    return refuse("function_call was provided without its required 'reasoning' item");
+  if (before["encrypted_content"] !== encryptedOf(step)) return refuse("The encrypted content could not be verified.");
+  const outputs = items.filter(({ type, call_id: id }) => type === "function_call_output" && id === call);
+  if (outputs.length !== 1) return refuse(`No tool output found for function call ${call}.`);
+  return undefined;
+}

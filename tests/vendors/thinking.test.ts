@@ -12,7 +12,9 @@ import { compatible } from "./compatible.ts";
 import { gemini } from "./gemini.ts";
 import { ollama } from "./ollama.ts";
 import { responses } from "./responses.ts";
+import type { JsonObject } from "@vidro/core";
 import { ANSWER, fileOf, serveVendor, STEPS } from "./vendor.ts";
+import type { Vendor } from "./vendor.ts";
 
 /* A run of five steps against servers that enforce the rules of their vendors; the brain is killed before each step. */
 
@@ -55,5 +57,18 @@ for (const vendor of VENDORS) {
     assert.ok(output.includes(ANSWER), output.slice(-2000));
     assert.ok(output.includes(`content ${STEPS}`), "the files were read");
     assert.equal(killedAt.size, STEPS, "killed before each step but the first");
+    assertPrefixKept(vendor, server.bodies);
   });
+}
+
+/** Each request begins with the bytes of the one before it: what caches and signatures hold for. */
+function assertPrefixKept(vendor: Vendor, bodies: readonly JsonObject[]): void {
+  assert.equal(bodies.length, STEPS + 1);
+  const told = bodies.map((body) => vendor.prefix(body));
+  const bytes = told.map(({ growing }) => JSON.stringify(growing).slice(0, -1));
+  for (const [index, { fixed }] of told.entries()) {
+    assert.equal(JSON.stringify(fixed), JSON.stringify(told[0]?.fixed), "system text and tools stay as they were");
+    if (index > 0)
+      assert.ok(bytes[index]?.startsWith(bytes[index - 1] ?? ""), `step ${index + 1} alters an earlier one`);
+  }
 }

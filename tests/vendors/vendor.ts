@@ -18,6 +18,9 @@ export interface Refusal {
   readonly body: JsonObject;
 }
 
+/** The step at which the model makes a second call in the same reply, although it was asked for one. */
+export const PARALLEL_STEP = 3;
+
 /** The rules of one vendor. */
 export interface Vendor {
   readonly name: string;
@@ -27,6 +30,8 @@ export interface Vendor {
   refuse(body: JsonObject): Refusal | undefined;
   /** Streams the reply: a call of `read_file` for the step's file, or ANSWER when `step` is beyond the last. */
   reply(response: ServerResponse, body: JsonObject, step: number): void;
+  /** The parts of the request that a cache or a signature holds for: what never changes, and what only grows. */
+  prefix(body: JsonObject): { readonly fixed: readonly unknown[]; readonly growing: readonly JsonObject[] };
   /** How many earlier replies the request holds. */
   repliesIn(body: JsonObject): number;
 }
@@ -67,6 +72,12 @@ export async function serveVendor(
     response.end();
   });
   return { env: vendor.env(server.url), refusals, bodies, close: () => server.close() };
+}
+
+/** The first field of a body that the vendor does not know. */
+export function unknownField(body: JsonObject, known: string): string | undefined {
+  const fields = new Set(known.split(" "));
+  return Object.keys(body).find((field) => !fields.has(field));
 }
 
 /** Writes server-sent events. */
