@@ -159,3 +159,43 @@ test("JSON that is not of the action language is prose, fenced actions leave no 
   assert.equal(fenced.text, "Now:");
   assert.equal(fenced.action?.tool, "echo");
 });
+
+test("arguments in a wrong form are put right by the schema, which is a healing, and go back as the model gave them", () => {
+  const parameters = {
+    type: "object",
+    properties: {
+      lines: { type: "integer" },
+      all: { type: "boolean" },
+      paths: { type: "array", items: { type: "string" } },
+      where: { type: "object", properties: { depth: { type: "integer" } } },
+      name: { type: "string" },
+      limit: { type: "integer" },
+    },
+  };
+  const called = { type: "model.called", step: 1, attempt: 1 } as const;
+  const tools = [{ ...ECHO, name: "list", parameters }];
+  const inRun = (reply: ModelReply) =>
+    replyEvents(reply, fold(entriesOf([started({ tools }), called]))!, () => "act_new");
+  const input = { lines: "20", all: "True", paths: "a.txt", where: '{"depth":"2"}', name: 7, limit: null };
+  const right = { lines: 20, all: true, paths: ["a.txt"], where: { depth: 2 }, name: "7" };
+  const parts = {
+    items: [{ kind: "call", callId: "c1", tool: "list", input, opaque: { v: { signature: "s" } } }],
+  } as const;
+  const [heal, reply, ...others] = inRun({ ...said("", { id: "c1", tool: "list", input }), parts });
+  assert.ok(heal?.type === "heal.tried" && heal.healing === "coerce_arguments" && reply?.type === "model.replied");
+  assert.deepEqual([reply.action?.input, reply.refusal, others], [right, undefined, []]);
+  assert.deepEqual(reply.parts?.items[0], parts.items[0], "the signature is over what the model gave");
+  const fenced = inRun(said("", { id: "c1", tool: "list", input: '```json\n{"lines": 3,}\n```' }));
+  assert.deepEqual(
+    fenced.map(({ type }) => type),
+    ["heal.tried", "model.replied"],
+  );
+  for (const fine of [{ lines: 1 }, { other: "1" }, { lines: "many" }])
+    assert.deepEqual(
+      inRun(said("", { id: "c1", tool: "list", input: fine })).map(
+        (event) => event.type === "model.replied" && event.action?.input,
+      ),
+      [fine],
+      "what is right or in doubt stays",
+    );
+});

@@ -1,11 +1,12 @@
 import { boundedText, CONTROL_TOOL_NAMES, readActionLine, itemOfCall } from "./action-line.ts";
 import type { ReplyItem } from "./action-line.ts";
-import type { Event, ModelReplied, ToolProposed } from "../event.ts";
+import type { Event, HealTried, ModelReplied, ToolProposed } from "../event.ts";
 import type { FaultReport } from "../fault.ts";
-import { isObject } from "../json.ts";
+import { canonicalJson, isObject } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { ModelReply } from "../ports.ts";
+import { coerceInput, mendJsonText } from "./coerce-input.ts";
 import { controlTools } from "./prompt.ts";
 import { ProseReader, readingOf } from "./prose.ts";
 import type { RunState } from "./run.ts";
@@ -52,9 +53,24 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
   };
   const parts = keptParts(reply, replied);
   return [
+    ...mendedArguments(reply, replied),
     parts === undefined ? replied : { ...replied, parts },
     ...asides.flatMap((item) => asideEvent(item)),
     ...(typeof proposed === "object" ? [proposed] : []),
+  ];
+}
+
+/** The healing of arguments that were put right. */
+function mendedArguments({ calls, model }: ModelReply, { action }: ModelReplied): readonly HealTried[] {
+  const call = calls.find(({ id, tool }) => action !== undefined && id === action.callId && tool === action.tool);
+  if (call === undefined || action === undefined) return [];
+  const isMended = typeof call.input === "string" || canonicalJson(call.input) !== canonicalJson(action.input);
+  // A text that could not be put right is refused, and the model is told.
+  if (!isMended || (typeof call.input === "string" && mendJsonText(call.input) === undefined)) return [];
+  const description = `The arguments of ${action.tool} had a wrong form and were put right by its schema.`;
+  const metadata = { model, tool: action.tool };
+  return [
+    { type: "heal.tried", healing: "coerce_arguments", description, severity: "low", attempt: 1, delayMs: 0, metadata },
   ];
 }
 
@@ -74,6 +90,8 @@ function keptParts({ model, parts }: ModelReply, replied: ModelReplied): ModelRe
   const taken = replied.action ?? replied.control;
   const items = parts.items.map((part) => {
     if (part.kind !== "call" || part.callId !== taken?.callId || part.tool !== taken.tool) return part;
+    // An input that was put right goes back to its model as it came: signatures cover it.
+    if (canonicalJson(part.input ?? {}) !== canonicalJson(taken.input)) return part;
     const { input: _, ...call } = part;
     return call;
   });
@@ -117,13 +135,16 @@ function parseReply(
       : item;
   const itemOf = (name: string, input: JsonObject): ReplyItem =>
     tools.has(name) ? { kind: "action", name, input } : withinOffer(itemOfCall(name, input));
+  const coerced = (name: string, input: JsonObject): JsonObject =>
+    coerceInput(input, state.tools.find((tool) => tool.name === name && tool.caller !== true)?.parameters ?? {});
   const said: ReplyItem[] = [];
   for (const line of isQuoting ? [] : reader.lines) said.push(withinOffer({ ...readActionLine(line)!, line }));
   for (const call of reply.calls) {
-    if (typeof call.input === "string") {
+    const input = typeof call.input === "string" ? mendJsonText(call.input) : call.input;
+    if (input === undefined) {
       const fault: FaultReport = { code: "BAD_ARGUMENTS", message: "The arguments are not a JSON object." };
       said.push({ kind: "action", name: call.tool, input: {}, callId: call.id, fault });
-    } else said.push({ ...itemOf(call.tool, call.input), callId: call.id });
+    } else said.push({ ...itemOf(call.tool, coerced(call.tool, input)), callId: call.id });
   }
   return { prose, said, quoted: isQuoting ? reader.lines : [] };
 }
