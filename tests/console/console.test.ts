@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
@@ -91,6 +91,28 @@ test("a run is started, watched and approved on a screen of 390 pixels, and its 
     );
   assert.deepEqual(rows, await readJournal(daemon, run));
   await shown.assertAccessible();
+});
+
+test("a plan is shown whole, and of two questions a key answers the one that has the focus", async () => {
+  const { page } = shown;
+  const long = `${"x".repeat(2600)}-and-its-end`;
+  await start(page, `run "echo ${long} >> first.txt"`);
+  await start(page, 'run "echo two >> second.txt"');
+  await page.getByRole("link", { name: "Waiting for you" }).click();
+  const cards = page.getByRole("region", { name: "A question for you" });
+  const first = cards.filter({ hasText: "first.txt" });
+  await first.getByText(`echo ${long} >> first.txt`, { exact: true }).waitFor();
+  const second = cards.filter({ hasText: "second.txt" });
+  await second.waitFor();
+  await page.locator("h1").click();
+  await page.keyboard.press("y");
+  await second.getByRole("button", { name: "Yes, for this run" }).focus();
+  await page.keyboard.press("y");
+  await second.waitFor({ state: "detached" });
+  assert.equal(await first.getByRole("button", { name: "Yes, once" }).isEnabled(), true);
+  await page.keyboard.press("n");
+  await page.getByText("Nothing waits for you.").waitFor();
+  assert.equal(existsSync(join(stage.workspace, "first.txt")), false);
 });
 
 test("003-18 tools of a conversation are switched off and on between two messages", async () => {

@@ -1,5 +1,5 @@
-import { useEffect, useState } from "react";
-import type { ReactNode } from "react";
+import { useEffect, useRef, useState } from "react";
+import type { ReactNode, RefObject } from "react";
 import type { JsonObject } from "@vidro/core";
 import { CHANGED_YES, RUN_WIDE_YES } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
@@ -17,13 +17,15 @@ export function Answers({ run, item }: { readonly run: string; readonly item: Qu
   const first = !isApproval && question.options.length === 0 ? "words" : "nothing";
   const [typing, setTyping] = useState<TypedAnswer>(first);
   const { isSent, fault, send } = useAnswer(run, question.id);
-  useAnswerKeys(isApproval && !isSent, send);
+  const answers = useRef<HTMLDivElement>(null);
+  const hasKeys = isApproval && !isSent;
+  useAnswerKeys(answers, hasKeys, send);
   const back = first === "nothing" ? (): void => setTyping("nothing") : undefined;
   const options = question.options
     .filter((option) => option !== CHANGED_YES || isChangeable(action))
     .toSorted((one, other) => Number(isApproval && one === "no") - Number(isApproval && other === "no"));
   return (
-    <div className="answers">
+    <div className="answers" ref={answers} data-answer-keys={hasKeys || undefined}>
       {typing === "words" && <WordsForm {...{ isApproval, isSent, send, back }} />}
       {typing === "change" && action !== undefined && (
         <ChangeForm action={action} isSent={isSent} send={(input) => send(CHANGED_YES, input)} back={back} />
@@ -141,13 +143,18 @@ const LABELS: { readonly [option: string]: string } = {
   [CHANGED_YES]: "Change it…",
 };
 
-/** `y` and `n` answer the question on the page, unless a person is typing. */
-function useAnswerKeys(isOn: boolean, send: (text: string) => void): void {
+/**
+ * `y` and `n` answer the only question on the page, unless a person is typing. Of several questions they answer the one
+ * that has the focus: no key press answers two.
+ */
+function useAnswerKeys(answers: RefObject<HTMLDivElement | null>, isOn: boolean, send: (text: string) => void): void {
   useEffect(() => {
     if (!isOn) return undefined;
     const pressed = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      const isOnly = document.querySelectorAll("[data-answer-keys]").length === 1;
+      if (!isOnly && answers.current?.contains(document.activeElement) !== true) return;
       if (event.key === "y") send("yes");
       if (event.key === "n") send("no");
     };

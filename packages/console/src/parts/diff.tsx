@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { visible } from "./text.tsx";
+import { wholeText } from "./text.tsx";
 
 /** Fields of the tools that change files, and what their lines are: taken out, put in, or lines of a patch. */
 const FIELDS: { readonly [field: string]: "-" | "+" | "patch" } = {
@@ -31,7 +31,7 @@ export function Diff({ lines }: { readonly lines: readonly string[] }): ReactNod
     <div className="diff" tabIndex={0} role="group" aria-label="The change">
       {lines.map((line, index) => (
         <div key={index} className={toneOf(line)}>
-          <bdi>{visible(line) || " "}</bdi>
+          <bdi>{wholeText(line) || " "}</bdi>
         </div>
       ))}
     </div>

@@ -5,7 +5,7 @@ import type { QuestionItem } from "../run/conversation.ts";
 import { Answers } from "./answers.tsx";
 import { Diff, diffOf } from "./diff.tsx";
 import { PhoneLink } from "./phone-link.tsx";
-import { Block, visible } from "./text.tsx";
+import { visible, wholeText } from "./text.tsx";
 import { roundSpan } from "./words.ts";
 
 /** A question to a person: exactly what is asked, and the ways to answer it. */
@@ -38,7 +38,11 @@ export function AskedCard({
       {question.about.kind === "approval" && question.about.plan !== undefined ? (
         <PlanRows item={item} about={question.about} />
       ) : (
-        <Block text={question.text} lines={40} />
+        <div className="block">
+          <pre tabIndex={0}>
+            <bdi>{wholeText(question.text)}</bdi>
+          </pre>
+        </div>
       )}
       {children}
     </section>
@@ -71,7 +75,7 @@ function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about
           <div key={index}>
             <dt>{name}</dt>
             <dd>
-              <bdi>{visible(text)}</bdi>
+              <bdi>{wholeText(text)}</bdi>
             </dd>
           </div>
         ))}

@@ -5,12 +5,22 @@ import { escapeInvisible } from "@vidro/core/text";
 
 /* Text of models, hosts and people is shown as text: React escapes it, and what a reader cannot see is spelled out. */
 
-/** Text with its control characters spelled out, on as many lines as it has; line feeds and tabs stay. */
+/** Text with its control characters spelled out, on as many lines as it has; very long lines are cut. */
 export function visible(text: string): string {
+  return linesOf(text, cut);
+}
+
+/** The same without a cut, for what a person decides about. */
+export function wholeText(text: string): string {
+  return linesOf(text, escapeInvisible);
+}
+
+/** Line feeds and tabs stay. */
+function linesOf(text: string, show: (line: string) => string): string {
   return text
     .replaceAll("\r\n", "\n")
     .split(/(\n|\t)/)
-    .map((part) => (part === "\n" || part === "\t" ? part : cut(part)))
+    .map((part) => (part === "\n" || part === "\t" ? part : show(part)))
     .join("");
 }
 
