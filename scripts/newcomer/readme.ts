@@ -29,7 +29,10 @@ function masked(line: string): string {
       .trim()
       // The spinner of npm, which is overwritten on a screen.
       .replace(/^[\u2800-\u28ff]+/, "")
-      .replaceAll(/run [0-9a-f]{6,}/g, "run ID")
+      .replaceAll(/ {2,}/g, " ")
+      .replaceAll(/VIDRO_INVITATION=\S+/g, "VIDRO_INVITATION=TOKEN")
+      .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID")
+      .replaceAll(/(^|run )[0-9a-f]{6,}\b/g, "$1ID")
       .replaceAll(/act_[\w-]+/g, "act_ID")
       .replaceAll(/(^|[\s(])\/[\w./-]+/g, "$1/PATH")
       .replaceAll(/Answered by \S+:/g, "Answered by USER:")
