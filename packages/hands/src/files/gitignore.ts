@@ -39,6 +39,8 @@ export class IgnoreFiles {
   /** Whether an entry is ignored: the last line that matches decides, those of inner folders before others. */
   isIgnored(path: string, isFolder: boolean): boolean {
     for (const { folder, rules } of this.#files.toReversed()) {
+      // A walk goes on in the parent of a folder that it has left, and asks before it enters the next one.
+      if (!isWithin(folder, path)) continue;
       const below = path.slice(folder === "/" ? 1 : folder.length + 1);
       const rule = rules.findLast((one) => (isFolder || !one.isFolderOnly) && one.matches(below));
       if (rule !== undefined) return !rule.isNegated;

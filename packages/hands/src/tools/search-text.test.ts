@@ -107,6 +107,11 @@ void test("files and counts are shown instead of lines", async (t) => {
   assert.equal(await show("counts"), "a.txt:2\nsrc/b.ts:1");
 });
 
+void test("the .gitignore of a folder, as caches have one, says nothing of the folders beside it", async (t) => {
+  const { use } = scratch(t, { ".cache/.gitignore": "*\n", ".cache/a.txt": "needle", "src/a.txt": "needle" });
+  assert.equal((await use(searchTextTool, { pattern: "needle" })).text, "src/a.txt:1:needle");
+});
+
 void test("what a .gitignore names is left out, unless it is asked for", async (t) => {
   const { use } = scratch(t, {
     ".gitignore": "# built\n*.log\n!keep.log\n/out\nsrc/gen/\n",
