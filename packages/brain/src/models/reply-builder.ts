@@ -88,6 +88,8 @@ export class ReplyBuilder {
       throw new Fault("MODEL_WITHHELD", `${this.#model} withheld its answer (${finishReason.raw ?? unified})`);
     if (finishReason.raw === "model_context_window_exceeded")
       throw new Fault("MODEL_CONTEXT_FULL", `${this.#model} reached the end of its window`);
+    if (finishReason.raw === "insufficient_system_resource")
+      throw new Fault("MODEL_UNAVAILABLE", `${this.#model} had no room left for its answer (${finishReason.raw})`);
     if (unified === "error") throw new Fault("MODEL_RUBBISH", `${this.#model} stopped because of an error of its own`);
     if (this.#text.trim() === "" && this.#calls.length === 0) throw this.#emptiness(finishReason);
     return {

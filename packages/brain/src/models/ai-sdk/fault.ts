@@ -27,6 +27,8 @@ export async function modelFault(thrown: unknown, blamed: FailedModel): Promise<
     // The stream ended without a finish reason.
     return fault("MODEL_CUT", "ended its answer before it was finished");
   }
+  const told = sdk.TypeValidationError.isInstance(thrown) ? errorTextIn(thrown.value) : undefined;
+  if (told !== undefined) return fault(streamedCode({ message: told }), `answered with an error: ${told}`);
   if (sdk.AISDKError.isInstance(thrown))
     return fault("MODEL_RUBBISH", `sent what cannot be understood: ${thrown.message}`);
   if (thrown instanceof Error) {
@@ -39,6 +41,12 @@ export async function modelFault(thrown: unknown, blamed: FailedModel): Promise<
     isObject(thrown) ? streamedCode(thrown) : "MODEL_UNAVAILABLE",
     `answered with an error: ${String(words)}`,
   );
+}
+
+/** The words of an error that a server streams as a bare text. */
+function errorTextIn(value: unknown): string | undefined {
+  const error = isObject(value) ? value["error"] : undefined;
+  return typeof error === "string" && error !== "" ? error : undefined;
 }
 
 /** How long a server asks us to wait: a number of seconds, or a date. */
