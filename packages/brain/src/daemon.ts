@@ -1,12 +1,13 @@
-import { asFault, PAGE_LIMITS, RUN_LIMITS, thrownStack } from "@vidro/core";
+import { PAGE_LIMITS, RUN_LIMITS, thrownStack } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
+import { startBackgroundWork } from "./background-work.ts";
+import type { BackgroundWork } from "./background-work.ts";
 import { openAgentCatalog } from "./catalog/agents.ts";
 import { openBrain } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import type { Config } from "./config.ts";
 import { endContained } from "./observe/containment.ts";
 import { readPem } from "./auth/pem.ts";
-import { RunRetention } from "./daemon/run-retention.ts";
 import { tokenFile, writeDaemonFile } from "./daemon/daemon-file.ts";
 import { holdHome } from "./daemon/daemon-lock.ts";
 import { HealthWatch } from "./observe/health.ts";
@@ -30,6 +31,7 @@ import type { Reloadable } from "./south/local.ts";
 import { JournalSurvey } from "./observe/journal-survey.ts";
 import { TelemetryStore } from "./observe/telemetry.ts";
 import { tcpTables } from "./http/tcp-tables.ts";
+import { Schedules } from "./schedules/schedules.ts";
 import { StoredResponses } from "./catalog/responses.ts";
 import { Threads } from "./catalog/threads.ts";
 import { isWorkerThere, workerUrl } from "./models/worker-uds/probe.ts";
@@ -125,10 +127,16 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   let server: HttpServer | undefined;
   let southbound: string | undefined;
   let adminToken = "";
+  let background: BackgroundWork | undefined;
   const close = async (): Promise<void> => {
     await server?.close();
+    await background?.close();
     await closeParts(parts);
   };
+  const world = await worldOf(options, parts).catch(async (thrown: unknown) => {
+    await close();
+    throw thrown;
+  });
   try {
     adminToken = await ensureFirstToken(parts.tokens, tokenFile(home));
     await tellRestored(brain, log);
@@ -138,7 +146,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       await parts.sweeper.start(options.onRestart);
     }
     await parts.watch.start();
-    server = await serve(options, parts);
+    server = await serve(options, parts, world);
     if (!hidden) [southbound] = await Promise.all([gateways["agent-ws"].open(), gateways["agent-tcp"].open()]);
   } catch (thrown) {
     await close();
@@ -152,10 +160,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     const settings = model === undefined ? {} : { model };
     await writeDaemonFile(home, { ...place, ...command, ...settings, workspace, startedAt: Date.now() });
     parts.survey.start();
-    parts.retention?.start(
-      (runs) => log("runs.pruned", { runs }),
-      (thrown) => log("runs.prune_failed", { ...asFault(thrown).report() }),
-    );
+    background = startBackgroundWork({ brain, config: options.config, scheduled: world, log });
   }
   log("daemon.started", { url, pid: process.pid });
   return {
@@ -209,7 +214,6 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
   return {
     brain,
-    retention: openRetention(brain, config),
     watch,
     tokens,
     sessions,
@@ -224,23 +228,11 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   };
 }
 
-/** The deletion of old runs by the settings. */
-function openRetention({ retention, journal }: Brain, config: Config): RunRetention | undefined {
-  const exportTo = config.get("keep_export");
-  const rules = {
-    days: config.get("keep_days"),
-    storeMib: config.get("keep_store_mib"),
-    ...(exportTo === undefined ? {} : { exportTo }),
-  };
-  return retention === undefined ? undefined : new RunRetention({ retention, journal, now: Date.now }, rules);
-}
-
 async function closeParts(parts: Parts): Promise<void> {
   const { brain, watch, tokens, metrics, gateways, survey, sweeper, revokedRuns, log } = parts;
   watch.close();
   await Promise.all([
     survey.close(),
-    parts.retention?.close(),
     gateways["agent-ws"].close(),
     gateways["agent-tcp"].close(),
     sweeper.close(),
@@ -263,8 +255,6 @@ interface Parts {
   readonly telemetry: TelemetryStore;
   readonly gateways: Gateways;
   readonly survey: JournalSurvey;
-  /** Deletes old runs; a store in memory needs none. */
-  readonly retention: RunRetention | undefined;
   readonly sweeper: LeaseSweeper;
   readonly revokedRuns: RevokedRuns;
   /** Collects what can be read again from its files. */
@@ -272,7 +262,7 @@ interface Parts {
   readonly log: Log;
 }
 
-async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> {
+async function serve(options: DaemonOptions, parts: Parts, world: World): Promise<HttpServer> {
   const { host, port, tls, config } = options;
   const { brain, tokens, metrics, reloadables, log } = parts;
   const production = config.get("node_env") === "production";
@@ -280,7 +270,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
   const readTls = async ({ cert, key }: TlsFiles) => ({ cert: await readPem(cert), key: await readPem(key) });
   const server = await serveHttp({
     surfaces: surfaces({
-      ...(await worldOf(options, parts)),
+      ...world,
       production,
       ownersApprove,
       answerLinks: config.get("answer_links"),
@@ -310,11 +300,11 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
   return server;
 }
 
-/** Everything that surfaces may use. */
-async function worldOf(
-  options: DaemonOptions,
-  parts: Parts,
-): Promise<Omit<SurfaceDependencies, "production" | "ownersApprove">> {
+/** What surfaces may use, but for their settings. */
+type World = Omit<SurfaceDependencies, "production" | "ownersApprove">;
+
+/** Makes everything that surfaces may use. */
+async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
   const { workspace, version, home } = options;
   const { brain, watch, metrics, telemetry, gateways, reloadables } = parts;
   const { runs, records, hands, local, knowledge } = brain;
@@ -329,6 +319,7 @@ async function worldOf(
     agents,
     threads: new Threads(records, { agents, tools }),
     responses: new StoredResponses(records),
+    schedules: new Schedules(records, Date.now),
     tools: (asker) => hands.catalog(asker),
     workspace,
     version,

@@ -22,6 +22,8 @@ import type { ChatDependencies } from "./openai.ts";
 import { openApi } from "./ops/openapi.ts";
 import { opsSurface } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
+import { schedulesSurface } from "./schedules.ts";
+import type { ScheduleDependencies } from "./schedules.ts";
 import type { Surface } from "../http/route.ts";
 import { signedHands } from "./hands/signed-hands.ts";
 
@@ -34,6 +36,7 @@ export interface SurfaceDependencies
     ConsoleDependencies,
     JournalDependencies,
     McpDependencies,
+    ScheduleDependencies,
     Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
@@ -59,6 +62,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   invitations,
   dialledHands,
   mcpSurface,
+  schedulesSurface,
   consoleSurface,
   answerLinksSurface,
 ];

@@ -54,6 +54,8 @@ export const LOG_EVENTS = {
     "warn",
     "The issuer or the audience of signed tokens is not set: every token signed with the same key is accepted.",
   ],
+  "schedule.started": ["info", "A run was started because its schedule was due."],
+  "schedule.failed": ["warn", "No run could be started for a schedule that was due."],
   "runs.pruned": ["info", "Ended runs were deleted because they need not be kept longer."],
   "runs.prune_failed": ["warn", "Old runs could not be deleted; the next hour tries again."],
   "run.faulted": ["error", "A run met a bug in Vidro."],

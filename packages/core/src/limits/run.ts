@@ -176,3 +176,24 @@ export const OFFLINE_LIMITS = {
   /** Timeout of a project's tests. */
   testsMs: 15 * MINUTE_MS,
 } as const;
+
+/** Bounds of schedules. */
+export const SCHEDULE_LIMITS = {
+  /** Schedules of one owner. */
+  perOwner: 100,
+  /** Length of the times of a schedule. */
+  cronChars: 256,
+  /** Days in which a schedule has to come due: four years, with the leap day. */
+  days: 4 * 366,
+  /** Longest time between two looks at the schedules. */
+  lookMs: MINUTE_MS,
+  /** Shortest time between two looks. */
+  leastMs: 10,
+  /** Delay after a look that failed. */
+  retryMs: 5 * SECOND_MS,
+  /** A time that passed longer ago than this was missed. */
+  graceMs: MINUTE_MS,
+  /** Missed times that are stepped through; of more, only those of the last hour are. */
+  missedTimes: 100,
+  missedMs: HOUR_MS,
+} as const;
