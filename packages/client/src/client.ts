@@ -8,6 +8,7 @@ import type { BrainConnectionOptions, ListPart } from "./brain-connection.ts";
 import { Run } from "./run.ts";
 import { runHeadOf, runHeadsOf, toolRecordsOf } from "./records.ts";
 import type { ToolRecord } from "./records.ts";
+import { ScheduleApi } from "./schedules.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Address and token for a brain; `retries` and `backoffMs` control how often requests are repeated. */
@@ -28,12 +29,14 @@ export class Vidro {
   readonly agents: AgentApi;
   readonly conversations: ConversationApi;
   readonly hands: HandApi;
+  readonly schedules: ScheduleApi;
   readonly #brain: BrainConnection;
 
   constructor(options: VidroOptions) {
     this.#brain = new BrainConnection(options);
     this.agents = new AgentApi(this.#brain);
     this.hands = new HandApi(this.#brain);
+    this.schedules = new ScheduleApi(this.#brain);
     this.conversations = new ConversationApi(this.#brain, (task, about) => this.run(task, about));
   }
 

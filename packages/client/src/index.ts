@@ -7,5 +7,13 @@ export type { RunStreamItem, RunEvent } from "./run-stream-item.ts";
 export type { DialOptions, HandApi } from "./hands.ts";
 export type { AlwaysRecord, ForkOptions, Run, RunAnswer } from "./run.ts";
 export { VidroError } from "./vidro-error.ts";
-export type { AgentRecord, HandRecord, HandSample, ConversationMessage, ToolRecord } from "./records.ts";
+export type { ScheduleApi, ScheduleDraft } from "./schedules.ts";
+export type {
+  AgentRecord,
+  HandRecord,
+  HandSample,
+  ConversationMessage,
+  ScheduleRecord,
+  ToolRecord,
+} from "./records.ts";
 export type { RunOptions } from "./run-options.ts";

@@ -56,6 +56,24 @@ export interface HandSample {
   readonly payload: JsonObject;
 }
 
+/** A task that is run at certain times. */
+export interface ScheduleRecord {
+  readonly id: string;
+  readonly owner: string;
+  /** Five fields of cron, in the brain's time zone. */
+  readonly cron: string;
+  readonly task: string;
+  /** Selector of hands; the brain's own when null. */
+  readonly hand: string | null;
+  readonly agent: string | null;
+  readonly missed: string;
+  /** When it is due next; null when it never is. */
+  readonly nextAt: number | null;
+  readonly lastRun: string | null;
+  /** Why no run could be started for the last time. */
+  readonly lastFault: string | null;
+}
+
 /** One turn of a conversation. */
 export interface ConversationMessage {
   readonly role: string;
@@ -120,6 +138,28 @@ export function agentRecordOf(json: Json): AgentRecord {
     tools: namesIn(agent["tools"]),
     createdAt: Date.parse(textField(agent, "created_at")),
     updatedAt: Date.parse(textField(agent, "updated_at")),
+  };
+}
+
+/** Schedules in a list. */
+export function scheduleRecordsOf(json: Json): readonly ScheduleRecord[] {
+  return listIn(objectIn(json, "schedules")["schedules"], "schedules").map(scheduleRecordOf);
+}
+
+/** A schedule. */
+export function scheduleRecordOf(json: Json): ScheduleRecord {
+  const schedule = objectIn(json, "a schedule");
+  return {
+    id: textField(schedule, "id"),
+    owner: textField(schedule, "owner"),
+    cron: textField(schedule, "cron"),
+    task: textField(schedule, "task"),
+    hand: optionalTextField(schedule, "hand"),
+    agent: optionalTextField(schedule, "agent"),
+    missed: textField(schedule, "missed"),
+    nextAt: schedule["nextAt"] === null ? null : numberField(schedule, "nextAt"),
+    lastRun: optionalTextField(schedule, "lastRun"),
+    lastFault: optionalTextField(schedule, "lastFault"),
   };
 }
 

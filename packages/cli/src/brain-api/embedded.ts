@@ -23,6 +23,11 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
       const { name, because } = await (await open()).model();
       return `${name} decides, because ${because}.`;
     },
+    schedules: {
+      list: () => needsDaemon("starts runs by a schedule"),
+      add: () => needsDaemon("starts runs by a schedule"),
+      remove: () => needsDaemon("starts runs by a schedule"),
+    },
     address: () => needsDaemon("has an address"),
     consoleLink: () => needsDaemon("has a console"),
     status: () => needsDaemon("has a status"),

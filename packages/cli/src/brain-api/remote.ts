@@ -11,7 +11,7 @@ import { getFromBrain, postToBrain } from "./brain-http.ts";
 export function remoteBrain(address: BrainAddress): BrainApi {
   const { url, token, retries, folder, unusedModel } = address;
   const options = { url, ...(token === undefined ? {} : { token }), ...(retries === undefined ? {} : { retries }) };
-  const { agents } = new Vidro(options);
+  const { agents, schedules } = new Vidro(options);
   return {
     place: `the daemon at ${url}`,
     ...(unusedModel === undefined ? {} : { unusedModel }),
@@ -23,6 +23,11 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       delete: (uuid, how) => withFaults(agents.delete(uuid, how)),
     },
     hands: remoteHands(address, options),
+    schedules: {
+      list: (part) => withFaults(schedules.list(part)),
+      add: (draft, how) => withFaults(schedules.add(draft, how)),
+      remove: (id, how) => withFaults(schedules.remove(id, how)),
+    },
     decider: async () => undefined,
     // Asked for its status, so that a wrong token is refused here as well.
     address: async () => {

@@ -4,6 +4,7 @@ import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addMcp, addTcp, addWorker } from "./wire-program.ts";
+import { addSchedules } from "./schedules-program.ts";
 import { addShell } from "./shell-program.ts";
 import { addModelFlags } from "./model-flags.ts";
 import { addDaemon } from "./daemon-program.ts";
@@ -36,6 +37,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addRuns(root, exit);
   addApprovals(root, exit);
   addAgents(root, exit);
+  addSchedules(root, exit);
   addTokens(root, exit);
   addHands(root, exit);
   addMcp(root, exit);
