@@ -147,11 +147,15 @@ export interface FactsPlan {
   readonly facts: string;
 }
 
-/** Tool and input as ordered, for hands that report no plan of their own. */
+/** Tool and input as ordered: for tools whose effect the hand cannot foresee, and hands that report no plan of their own. */
 export interface OrderPlan {
   readonly kind: "order";
   readonly tool: string;
   readonly input: JsonObject;
+  /** sha256 of the definition that a mounted server gives of the tool; absent for tools of other kinds. */
+  readonly definition?: string;
+  /** The server has changed the definition since a person or the hand's first sight accepted it. */
+  readonly changed?: true;
 }
 
 /** The decision of a policy on a plan. */

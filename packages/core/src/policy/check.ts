@@ -31,6 +31,8 @@ function tooWide(rule: Rule): string | undefined {
   if (rule.kind === "process") return commandTooWide(rule);
   if (rule.kind === "shell") return shellTooWide(rule);
   if (rule.kind === "fetch") return rule.hosts.includes("*") ? "an allow rule names its hosts" : undefined;
+  if (rule.kind === "order")
+    return rule.tools.some((name) => name.includes("*")) ? "an allow rule names its tools" : undefined;
   const boundless = rule.kind === "file" && rule.paths === undefined && rule.inWorkspace !== true;
   return boundless ? "it allows every file outside the workspace" : undefined;
 }
@@ -100,6 +102,13 @@ function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): 
     return rule.examples[side].map((url) => ({ plan: fetchPlan(url, rule), text: JSON.stringify(url) }));
   if (rule.kind === "facts")
     return rule.examples[side].map((facts) => ({ plan: { kind: "facts", facts }, text: JSON.stringify(facts) }));
+  if (rule.kind === "order") {
+    const [definition] = rule.definitions ?? [];
+    return rule.examples[side].map((tool) => ({
+      plan: { kind: "order", tool, input: {}, ...(definition === undefined ? {} : { definition }) },
+      text: JSON.stringify(tool),
+    }));
+  }
   return rule.operations.flatMap((operation) =>
     rule.examples[side].map((path) => ({ plan: filePlan(path, operation, policy), text: `${operation} ${path}` })),
   );

@@ -56,9 +56,14 @@ function matchedPart(plan: Plan): MatchedPart | undefined {
     }
     case "facts":
       return { kind: "facts", facts: [plan.facts], examples: { match: [plan.facts], not_match: [] } };
-    // A change of several files has no rule of its own, and policies do not speak of tools.
+    case "order": {
+      const { tool, definition } = plan;
+      // A tool of a hand that reports no plans is not judged by a policy of that hand.
+      if (definition === undefined) return undefined;
+      return { kind: "order", tools: [tool], definitions: [definition], examples: { match: [tool], not_match: [] } };
+    }
+    // A change of several files has no rule of its own.
     case "files":
-    case "order":
       return undefined;
   }
 }
@@ -120,8 +125,9 @@ function wordsOf(plan: Plan): string {
       return `fetch ${new URL(plan.url).hostname}`;
     case "facts":
       return `facts ${plan.facts}`;
-    case "files":
     case "order":
+      return plan.tool;
+    case "files":
       return "";
   }
 }

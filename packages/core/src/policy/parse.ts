@@ -257,9 +257,10 @@ const BODY = {
   file: ["operations", "paths", "inWorkspace"],
   fetch: ["hosts"],
   facts: ["facts"],
+  order: ["tools", "definitions"],
 } as const;
 
-const ruleKind = oneOf("process", "shell", "file", "fetch", "facts");
+const ruleKind = oneOf("process", "shell", "file", "fetch", "facts", "order");
 const decision = oneOf("allow", "ask", "deny");
 const actionClass = oneOf("read", "write", "code-exec", "network", "privileged", "destructive");
 
@@ -310,5 +311,13 @@ const rule: ReadValue<Rule> = (json, position) => {
   }
   if (kind === "fetch")
     return { ...head, kind, hosts: need("hosts", list(hostPattern)), examples: need("examples", examples(text)) };
+  if (kind === "order")
+    return {
+      ...head,
+      kind,
+      tools: need("tools", list(text)),
+      ...optionalField({ source, where }, "definitions", list(text)),
+      examples: need("examples", examples(text)),
+    };
   return { ...head, kind, facts: need("facts", list(text)), examples: need("examples", examples(text)) };
 };

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { parsePolicy } from "./parse.ts";
 import type { RuleDecision, Policy, ProcessRule, Rule } from "./rule.ts";
 import { explainVerdict, judgePlan } from "./policy.ts";
-import type { ProcessPlan, ShellPlan } from "../tool.ts";
+import type { OrderPlan, ProcessPlan, ShellPlan } from "../tool.ts";
 
 const PLACES = { workspace: "/srv/work", home: "/home/ada", state: "/home/ada/.vidro" };
 
@@ -322,4 +322,31 @@ test("a page is asked about unless a rule names its host, and private hosts are 
   assert.throws(refused({ hosts: ["https://example.org"] }), /no host such as/);
   assert.throws(refused({ hosts: ["Docs.example.org"] }), /no host such as/);
   assert.throws(refused({ examples: { match: ["docs"], not_match: [] } }), /is no address/);
+});
+
+test("a rule about a tool of a mounted server allows it as it was defined, and not once its server has changed it", () => {
+  const rule = {
+    kind: "order",
+    id: "read-files",
+    class: "read",
+    decision: "allow",
+    tools: ["files__read"],
+    examples: { match: ["files__read"], not_match: ["files__write"] },
+  } as const;
+  const verdict = (rules: readonly Rule[], more: Partial<OrderPlan>): string =>
+    judgePlan({ kind: "order", tool: "files__read", input: {}, definition: "one", ...more }, {
+      rules,
+      places: PLACES,
+    } as unknown as Policy).decision;
+  assert.equal(verdict([rule], {}), "allow");
+  assert.equal(verdict([rule], { tool: "files__write" }), "ask");
+  assert.equal(verdict([rule], { changed: true }), "ask");
+  const made = { ...rule, definitions: ["one"] };
+  assert.equal(verdict([made], {}), "allow");
+  assert.equal(verdict([made], { definition: "two" }), "ask");
+  assert.equal(verdict([{ ...rule, id: "no", decision: "deny", tools: ["files__*"] }], { changed: true }), "deny");
+  assert.throws(
+    () => parsePolicy({ trusted: [], secrets: [], env: {}, rules: [{ ...rule, tools: ["files__*"] }] }, PLACES),
+    /names its tools/,
+  );
 });

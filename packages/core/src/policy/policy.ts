@@ -1,7 +1,17 @@
 import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./command.ts";
 import { matchesPath, matchesWord, normalPath, pathMisfit } from "./path.ts";
-import type { RuleDecision, FactsRule, FetchRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
-import type { ActionClass, FactsPlan, FetchPlan, FilePlan, FilesPlan, Plan, ShellPlan, Verdict } from "../tool.ts";
+import type { RuleDecision, FactsRule, FetchRule, FileRule, OrderRule, Policy, Rule, ShellRule } from "./rule.ts";
+import type {
+  ActionClass,
+  FactsPlan,
+  FetchPlan,
+  FilePlan,
+  FilesPlan,
+  OrderPlan,
+  Plan,
+  ShellPlan,
+  Verdict,
+} from "../tool.ts";
 
 /** The rule name in a verdict when no rule matched. */
 export const DEFAULT_RULE = "default";
@@ -101,6 +111,7 @@ export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefin
   if (rule.kind === "file" && plan.kind === "file") return fileMisfit(rule, plan, policy);
   if (rule.kind === "fetch" && plan.kind === "fetch") return fetchMisfit(rule, plan);
   if (rule.kind === "facts" && plan.kind === "facts") return factsMisfit(rule, plan);
+  if (rule.kind === "order" && plan.kind === "order") return orderMisfit(rule, plan);
   return `it is a rule about ${rule.kind} plans`;
 }
 
@@ -163,6 +174,13 @@ function fileMisfit(rule: FileRule, plan: FilePlan, policy: Policy): string | un
 function fetchMisfit(rule: FetchRule, plan: FetchPlan): string | undefined {
   const { hostname } = new URL(plan.url);
   return rule.hosts.some((pattern) => matchesWord(pattern, hostname)) ? undefined : `the host is ${hostname}`;
+}
+
+function orderMisfit({ tools, definitions, decision }: OrderRule, plan: OrderPlan): string | undefined {
+  if (!tools.some((pattern) => matchesWord(pattern, plan.tool))) return `the tool is ${plan.tool}`;
+  if (definitions !== undefined && !definitions.includes(plan.definition ?? ""))
+    return "its server defines it otherwise than when the rule was made";
+  return decision === "allow" && plan.changed === true ? "its server has changed its definition" : undefined;
 }
 
 function factsMisfit(rule: FactsRule, plan: FactsPlan): string | undefined {

@@ -146,8 +146,18 @@ export interface FetchRule extends RuleHead {
   readonly examples: Examples<string>;
 }
 
+/** A rule about tools of mounted servers; its examples are names of tools. */
+export interface OrderRule extends RuleHead {
+  readonly kind: "order";
+  /** Names of tools as models call them; `*` stands for anything, in rules that ask or deny. */
+  readonly tools: readonly string[];
+  /** Definitions that the rule was made for, by their sha256; left out, any that has not changed since it was first seen. */
+  readonly definitions?: readonly string[];
+  readonly examples: Examples<string>;
+}
+
 /** One rule of a policy. */
-export type Rule = ProcessRule | ShellRule | FileRule | FetchRule | FactsRule;
+export type Rule = ProcessRule | ShellRule | FileRule | FetchRule | FactsRule | OrderRule;
 
 /** A policy as it is written in a file. */
 export interface PolicySource {

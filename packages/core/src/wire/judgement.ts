@@ -62,7 +62,13 @@ const PLANS: readonly JsonObject[] = [
     reach: { enum: ["public", "any"] },
   }),
   openObject(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
-  openObject(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
+  openObject(["kind", "tool", "input"], {
+    kind: { const: "order" },
+    tool: name,
+    input: { type: "object" },
+    definition: name,
+    changed: flag,
+  }),
 ];
 
 const VERDICT = openObject(["decision", "rule", "class", "reason"], {

@@ -108,6 +108,8 @@ function aboutWords(rule: Rule): string {
       return `fetch ${rule.hosts.join(" ")}`;
     case "facts":
       return `facts ${rule.facts.join(" ")}`;
+    case "order":
+      return `tool ${rule.tools.join(" ")}`;
   }
 }
 
