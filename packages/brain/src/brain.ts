@@ -90,7 +90,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const local =
     options.localHand === false
       ? undefined
-      : new LocalHands((workspace) => openLocalHand({ home, workspace, env: config.env, reloadables }));
+      : new LocalHands((workspace) => openLocalHand({ home, workspace, env: config.env, reloadables, log }));
   const models = rememberOpened((name: string) => chooseModel(config, name));
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);

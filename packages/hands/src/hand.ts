@@ -311,7 +311,9 @@ class LocalHand implements Hand {
       if (outcome?.kind === "process" && outcome.spool !== undefined) pruneSpools(this.#spools, Date.now());
       return ended;
     } catch (thrown) {
-      return { ...failedEnd(asFault(thrown, "TOOL_FAILED")), settled: true };
+      const fault = asFault(thrown, "TOOL_FAILED");
+      if (fault.code === "OUTCOME_UNKNOWN" && !tool.idempotent) return { type: "unknown", fault: fault.report() };
+      return { ...failedEnd(fault), settled: true };
     }
   }
 
@@ -387,8 +389,8 @@ function fenceOf(run: string, by: string | undefined): string {
   return by === undefined ? run : `${by}/${run}`;
 }
 
-function specOf({ name, description, parameters, idempotent, effect }: HandTool): ToolSpec {
-  return { name, description, parameters, idempotent, effect };
+function specOf({ name, description, parameters, idempotent, effect, isForeign }: HandTool): ToolSpec {
+  return { name, description, parameters, idempotent, effect, ...(isForeign === true ? { own: true } : {}) };
 }
 
 function sha256(text: string): string {

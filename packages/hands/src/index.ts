@@ -3,6 +3,7 @@ import type * as redialModule from "./links/redial.ts";
 
 export { readBrainKey } from "./enrol/brain-key.ts";
 export { localHand } from "./hand.ts";
+export { mountingHand } from "./mounting-hand.ts";
 export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand-options.ts";
 export type { AgentTcp, Bearer, Verify } from "./links/agent-tcp.ts";
 export type { Executor, ExecutorOptions } from "./links/executor-ws.ts";

@@ -86,6 +86,7 @@ export const LOG_EVENTS = {
   "hand.restriction_changed": ["warn", "A hand was quarantined, revoked or released."],
   "hand.restrictions_unreadable": ["error", "The restrictions of hands could not be read."],
   "hand.tools_refused": ["warn", "Tools that a hand offers were refused."],
+  "mcp.unmounted": ["warn", "An MCP server of the local hand, or one of its tools, is left out."],
   "hand.address_refused": ["warn", "A hand named an address to be called at that no administrator has allowed."],
   "hand.key_rotated": ["info", "A hand was given its next key."],
   "hand.certificate_renewed": ["info", "A hand was given its next certificate."],

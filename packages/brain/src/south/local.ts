@@ -2,6 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hand, ToolSpec } from "@vidro/core";
 import type { RedialModule, Reloadable } from "@vidro/hands";
+import manifest from "../../package.json" with { type: "json" };
+import type { Log } from "../observe/log.ts";
 
 /** Options of the hand in this process. */
 interface LocalOptions {
@@ -11,6 +13,8 @@ interface LocalOptions {
   /** Holds the hand's reloadable policy while the hand is open. */
   readonly reloadables: Set<Reloadable>;
   readonly env: { readonly [name: string]: string | undefined };
+  /** Is told of MCP servers that are left out. */
+  readonly log: Log;
 }
 
 export type { Reloadable } from "@vidro/hands";
@@ -22,20 +26,16 @@ export const LOCAL_HAND = "local";
 const load = () => import("@vidro/hands");
 
 /** Opens the hand of this machine for a workspace. */
-export async function openLocalHand({ home, workspace, env, reloadables }: LocalOptions): Promise<Hand> {
-  const { openReloadablePolicy: keepPolicy, localHand } = await load();
+export async function openLocalHand({ home, workspace, env, reloadables, log }: LocalOptions): Promise<Hand> {
+  const { openReloadablePolicy: keepPolicy, mountingHand } = await load();
+  const { version } = manifest;
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = keepPolicy({ file: join(home, "policy.json"), workspace, state: home });
-  const hand = await localHand({
-    id: LOCAL_HAND,
-    workspace,
-    state,
-    reserved: home,
-    policy,
-    additions: policy.additions,
-    env,
-  });
+  const hand = await mountingHand(
+    { id: LOCAL_HAND, workspace, state, reserved: home, policy, additions: policy.additions, env },
+    { file: join(home, "mcp.json"), version, note: (why) => log("mcp.unmounted", { why }) },
+  );
   const reloadable = { what: "policy", reload: policy.reload };
   reloadables.add(reloadable);
   const allowAlways = hand.allowAlways?.bind(hand);

@@ -118,12 +118,15 @@ class CodeSession {
 
 /** The hand of this process, under the policy of this home. */
 async function executorHand(workspace: string): Promise<Hand> {
-  const { localHand, openPolicy } = await import("@vidro/hands");
+  const { mountingHand, openPolicy } = await import("@vidro/hands");
   const home = homeFolder();
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
-  return localHand({ id: "executor", workspace, state, reserved: home, policy });
+  return mountingHand(
+    { id: "executor", workspace, state, reserved: home, policy },
+    { file: join(home, "mcp.json"), version: manifest.version, note: say },
+  );
 }
 
 interface ExecutorAbout {

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { localHand } from "../hand.ts";
+import { mountingHand } from "../mounting-hand.ts";
 import type { HandStateFolder } from "../enrol/hand-state-folder.ts";
 import { loadJoinedLink } from "../links/links.ts";
 import type { LinkContext } from "../links/links.ts";
@@ -35,7 +35,10 @@ export async function serveJoinedHand(options: ServeOptions): Promise<void> {
   options.keep?.({ what: "policy", reload: policy.reload });
   if (policy.warning !== undefined) options.note(policy.warning);
   const own = { id: identity.agentId, workspace, state: folder, reserved: state.folder };
-  const hand = await localHand({ ...own, policy, receipts: openReceiptSigner(state.folder) });
+  const hand = await mountingHand(
+    { ...own, policy, receipts: openReceiptSigner(state.folder) },
+    { file: join(state.folder, "mcp.json"), version: options.version, note: options.note },
+  );
   const sampler = await new Sampler(hand.workspace).start();
   const sample = (): JsonObject | undefined => {
     const latest = sampler.latest();

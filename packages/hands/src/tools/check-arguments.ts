@@ -8,6 +8,8 @@ const compiled = new WeakMap<HandTool, SchemaValidator>();
 
 /** Checks an input against its tool's schema; throws BAD_ARGUMENTS that says where it is wrong and how. */
 export async function checkArguments(tool: HandTool, input: unknown): Promise<void> {
+  // A schema of others is not compiled: it may be of another dialect, or made to be slow.
+  if (tool.isForeign === true) return;
   const validate = compiled.get(tool) ?? (await loadSchemaCompiler()).compile(tool.parameters);
   compiled.set(tool, validate);
   const mismatch = explainMismatch(validate, input, "the input");

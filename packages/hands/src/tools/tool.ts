@@ -75,6 +75,8 @@ export interface HandTool<Schema extends ToolInputSchema = ToolInputSchema, P ex
   /** Whether running it twice under one id is the same as running it once. */
   readonly idempotent: boolean;
   readonly effect: ToolEffect;
+  /** Its description and schema come from a server of others: the server checks inputs, and the tool is this host's own. */
+  readonly isForeign?: true;
   plan(input: ToolInput<Schema>, context: HandContext): Promise<P>;
   run(input: ToolInput<Schema>, execution: ToolExecution<P>): Promise<Outcome>;
 }

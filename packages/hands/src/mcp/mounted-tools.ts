@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { asFault, Fault, MOUNT_LIMITS } from "@vidro/core";
+import type { JsonObject, OrderPlan } from "@vidro/core";
+import { oneLine } from "@vidro/core/text";
+import type { HandTool, ToolInputSchema } from "../tools/tool.ts";
+import { readMountFile } from "./mount-file.ts";
+import { definitionOf, ToolPins } from "./pins.ts";
+import type { ForeignTool } from "./server-client.ts";
+import { ServerMount } from "./server-mount.ts";
+import type { ServerPlace } from "./stdio-channel.ts";
+import { outcomeOfResult } from "./tool-outcome.ts";
+
+/** What servers are mounted for. */
+interface MountOptions extends ServerPlace {
+  /** The file that names the servers. */
+  readonly file: string;
+  /** The environment whose variables the file may name. */
+  readonly variables: NodeJS.ProcessEnv;
+  /** The hand's state folder, in which the definitions of tools are pinned. */
+  readonly state: string;
+  readonly version: string;
+  /** Is told which server or tool is left out, and why. */
+  readonly note: (text: string) => void;
+}
+
+/** The tools of all servers that a file names, and an end for them. */
+interface MountedTools {
+  readonly tools: readonly HandTool[];
+  close(): Promise<void>;
+}
+
+/** A tool name that every model server accepts. */
+const TOOL_NAME = /^[A-Za-z_][\w-]{0,63}$/;
+
+/** Connects to the servers that a file names; one that is not ready is left out and told of. */
+export async function mountServers(options: MountOptions): Promise<MountedTools> {
+  const { file, variables, state, version, note } = options;
+  const pins = new ToolPins(join(state, "mcp-pins.json"));
+  const mounts = readMountFile(file, variables).map((server) => new ServerMount(server, options, version));
+  const tools = new Map<string, HandTool>();
+  const listed = await Promise.all(
+    mounts.map(async (mount) => {
+      try {
+        return [...(await mount.tools()).values()].map((tool) => mountedTool(mount, tool, pins));
+      } catch (thrown) {
+        note(asFault(thrown).message);
+        return [];
+      }
+    }),
+  );
+  for (const tool of listed.flat()) {
+    if (!TOOL_NAME.test(tool.name) || tools.has(tool.name))
+      note(`The tool ${oneLine(tool.name, 200)} is left out: its name is too long, or taken.`);
+    else tools.set(tool.name, tool);
+  }
+  return {
+    tools: [...tools.values()],
+    close: async () => void (await Promise.all(mounts.map((mount) => mount.close()))),
+  };
+}
+
+/** A tool of a server as a tool of the hand. What the server says of its effect counts for nothing: unless the host's own file declares it, it may write. */
+function mountedTool(mount: ServerMount, seen: ForeignTool, pins: ToolPins): HandTool {
+  const { server } = mount;
+  const name = `${server.name}__${seen.name.replaceAll(/[^\w-]/g, "_")}`;
+  const effect = server.effects[seen.name] ?? "write";
+  const definition = definitionOf(seen);
+  if (pins.find(name) === undefined) pins.pin({ [name]: definition });
+  const { $schema: _, ...schema } = seen.inputSchema;
+  const current = async (): Promise<ForeignTool> => {
+    const tool = (await mount.tools()).get(seen.name);
+    if (tool !== undefined) return tool;
+    throw new Fault("TOOL_FAILED", `The MCP server ${server.name} no longer has the tool ${seen.name}.`);
+  };
+  const tool: HandTool<ToolInputSchema, OrderPlan> = {
+    name,
+    description: `Of the MCP server ${server.name}, which says of it: ${oneLine(seen.description, MOUNT_LIMITS.descriptionChars)}`,
+    parameters: { ...schema, type: "object" } as unknown as ToolInputSchema,
+    idempotent: effect === "read",
+    effect,
+    isForeign: true,
+    async plan(input) {
+      const now = definitionOf(await current());
+      const changed = pins.find(name) === now ? {} : { changed: true as const };
+      return { kind: "order", tool: name, input: input as JsonObject, definition: now, ...changed };
+    },
+    async run(input, { plan, signal }) {
+      const now = await current();
+      if (definitionOf(now) !== plan.definition)
+        throw new Fault("PLAN_CHANGED", "The server has changed the tool meanwhile.");
+      // A changed definition is never allowed by a rule: a person has seen it and said yes.
+      if (plan.changed === true) pins.pin({ [name]: definitionOf(now) });
+      return outcomeOfResult(await mount.call(now, input as JsonObject, signal));
+    },
+  };
+  return tool;
+}
