@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
@@ -106,6 +108,24 @@ test("an executor that follows a run of its owner on another hand approves there
   await using _ = executor;
   executor.say("tool_approval", { ...call, approved: true });
   assert.equal((await executor.hears("task_completed")).payload["final_status"], "completed");
+});
+
+test("only an administrator adds a rule for the runs of every owner: the right to approve is not enough", async () => {
+  await using stage = await Stage.set({ VIDRO_OWNERS_APPROVE: "1" });
+  await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0"] });
+  const policy = join(stage.home, "policy.json");
+  const [owner, approver] = [await tokenOf(stage, "ana", "runs"), await tokenOf(stage, "ana", "runs,approve")];
+  const ana = new Client(daemon, owner.token);
+  const run = await ana.asking();
+  for (const client of [ana, new Client(daemon, approver.token)]) {
+    const { status, json } = await client.ask(`/v1/runs/${run}/answers`, { answer: "yes, always" });
+    assert.deepEqual([status, json["code"]], [403, "FORBIDDEN"]);
+    assert.match(JSON.stringify(json), /every owner.*stays open/);
+  }
+  assert.equal(existsSync(policy), false);
+  const root = new Client(daemon, daemon.token);
+  assert.equal((await root.ask(`/v1/runs/${run}/answers`, { answer: "yes, always" })).status, 200);
+  assert.equal(existsSync(policy), true);
 });
 
 test("where the administrator lets them, owners approve what their own runs do", async () => {

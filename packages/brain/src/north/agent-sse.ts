@@ -22,7 +22,7 @@ import type { WaitingRun } from "./question-words.ts";
 import { AFTER_SCHEMA, cursorOf } from "../stream/cursor.ts";
 import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./journal/glass-lines.ts";
 import { plainFault } from "./ops.ts";
-import { mayApprove, visibleOwner } from "./approval-rights.ts";
+import { answerRights, visibleOwner } from "./approval-rights.ts";
 import type { ApprovalRights } from "./approval-rights.ts";
 import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { samplingOf } from "./sampling.ts";
@@ -153,8 +153,8 @@ async function answerByMessage(
   const { head, question, seq } = waiting;
   const { owner, tokenId } = call.caller;
   const isAnswer = isAnswerTo(waiting, text, deps.witnesses.has(tokenId, head.id));
-  const right = { mayApprove: mayApprove(call.caller, deps) };
-  if (isAnswer) await deps.runs.answer(head.id, { text, by: owner, question: question.id, ...right });
+  const rights = answerRights(call.caller, deps);
+  if (isAnswer) await deps.runs.answer(head.id, { text, by: owner, question: question.id, ...rights });
   return awaitEnd(deps, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
 }
 
@@ -215,8 +215,8 @@ async function answer(deps: AgentWires, call: RouteCall): Promise<Reply> {
     question === undefined
       ? await findOnlyQuestion(deps, call, thread)
       : await findQuestion(deps, { thread, question, owner });
-  const right = { mayApprove: mayApprove(call.caller, deps) };
-  await deps.runs.answer(meant.run, { text, input, by: owner, question: meant.question, ...right });
+  const rights = answerRights(call.caller, deps);
+  await deps.runs.answer(meant.run, { text, input, by: owner, question: meant.question, ...rights });
   return { json: { ok: true } };
 }
 

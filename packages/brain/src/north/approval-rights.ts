@@ -15,6 +15,18 @@ export function mayApprove({ scopes, admin }: Caller, { ownersApprove = false }:
   return admin || ownersApprove || grants(scopes, APPROVE);
 }
 
+/** What a caller may answer to the questions of the runs that it may answer. */
+export interface AnswerRights {
+  readonly mayApprove: boolean;
+  /** Whether the caller may add rules to the policy of the brain's host, which hold for the runs of every owner. */
+  readonly mayAllowAlways: boolean;
+}
+
+/** The rights of a caller where it answers a question. */
+export function answerRights(caller: Caller, rights: ApprovalRights): AnswerRights {
+  return { mayApprove: mayApprove(caller, rights), mayAllowAlways: caller.admin };
+}
+
 /** The owner whose runs a caller sees, answers and aborts; undefined (all owners) for an administrator. */
 export function visibleOwner({ owner, admin }: Caller): string | undefined {
   return admin ? undefined : owner;

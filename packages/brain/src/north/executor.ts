@@ -4,7 +4,7 @@ import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Upgrade, UpgradedConnection } from "../http/upgrade.ts";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "../run/runs.ts";
-import { mayApprove } from "./approval-rights.ts";
+import { answerRights } from "./approval-rights.ts";
 import type { ApprovalRights } from "./approval-rights.ts";
 
 /** Dependencies of the surface of executors. */
@@ -43,7 +43,7 @@ async function load(options: ExecutorSurfaceOptions): ReturnType<Upgrade["opener
   sessions.forgetAbsent().catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
   return ({ socket, ended, caller, params: { task_id: task } }) => {
     const { owner, tokenId } = caller;
-    const dialled = { owner, tokenId, task, mayApprove: mayApprove(caller, options) };
+    const dialled = { owner, tokenId, task, rights: answerRights(caller, options) };
     return gateway.accept({
       socket,
       ended,

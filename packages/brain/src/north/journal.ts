@@ -13,7 +13,7 @@ import { wantsGlass } from "./journal/glass-lines.ts";
 import { JOURNAL_ENCODERS } from "./journal/entries.ts";
 import { plainFault } from "./ops.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "../http/paging.ts";
-import { mayApprove, visibleOwner } from "./approval-rights.ts";
+import { answerRights, visibleOwner } from "./approval-rights.ts";
 import type { ApprovalRights } from "./approval-rights.ts";
 import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { streamRun } from "../stream/run-stream.ts";
@@ -108,7 +108,7 @@ async function answer(deps: JournalDependencies, call: RouteCall): Promise<Reply
   const { id } = await own(deps, call);
   const { question, answer: text, input } = call.body as { question?: string; answer: string; input?: JsonObject };
   const { caller } = call;
-  await deps.runs.answer(id, { text, by: caller.owner, question, input, mayApprove: mayApprove(caller, deps) });
+  await deps.runs.answer(id, { text, by: caller.owner, question, input, ...answerRights(caller, deps) });
   return stands(deps, call);
 }
 

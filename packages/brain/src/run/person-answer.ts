@@ -16,6 +16,8 @@ export interface QuestionAnswer {
   readonly input?: JsonObject | undefined;
   /** Whether the caller may approve effects; left out by code that acts for the person at this machine. */
   readonly mayApprove?: boolean;
+  /** Whether the caller may add to the policy of the brain's host; left out by the same code. */
+  readonly mayAllowAlways?: boolean;
 }
 
 /** The open question of a run and its action; CONFLICT when there is none, or another than the one that is named. */
@@ -60,6 +62,11 @@ export async function answeredBy(
   if (given.mayApprove === false && isApproval(question, answer))
     throw new Fault("FORBIDDEN", "scope approve required");
   const answered = { type: "question.answered", id, answer, by: given.by } as const;
+  if (answer === ALWAYS_YES && given.mayAllowAlways === false)
+    throw staysOpen({
+      code: "FORBIDDEN",
+      message: "scope admin required: the rule would hold for the runs of every owner. A yes for this run needs none.",
+    });
   if (answer === ALWAYS_YES && action !== undefined && question.about.kind === "approval") {
     const added = await allowAlways(deps.hand, handAction(action, state.tools), question.about.hash);
     if (typeof added !== "string") throw staysOpen(added);

@@ -14,6 +14,7 @@ import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { BUNNY } from "../../catalog/agent.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { Runs } from "../../run/runs.ts";
+import type { AnswerRights } from "../approval-rights.ts";
 import { ExecutorFollower } from "./follower.ts";
 import type { ExecutorSession, ExecutorSessions } from "./sessions.ts";
 
@@ -28,8 +29,8 @@ interface ExecutorConnectionDependencies {
 interface ExecutorCaller extends Pick<Caller, "owner" | "tokenId"> {
   /** The executor's own name of its task, when the path of the connection has it. */
   readonly task: string | undefined;
-  /** Whether its token may approve effects on any host. */
-  readonly mayApprove: boolean;
+  /** What its token may answer about effects on any host. */
+  readonly rights: AnswerRights;
 }
 
 /** The run of the executor, and what sends it. */
@@ -93,8 +94,9 @@ export class ExecutorConnection implements ExecutorListener {
       type === "tool_approval" ? approvalAnswer(payload, open.options) : { text: textOrEmpty(payload, "response") };
     // The person at an executor decides about the executor's own host. A connection may also follow a run of its owner
     // that works elsewhere: approving there takes the right to approve, as on every other wire.
-    const mayApprove = isHere || this.#caller.mayApprove;
-    await this.#deps.runs.answer(run.id, { ...given, by: this.#caller.owner, question: open.id, mayApprove });
+    const { owner, rights } = this.#caller;
+    const right = { ...rights, mayApprove: isHere || rights.mayApprove };
+    await this.#deps.runs.answer(run.id, { ...given, by: owner, question: open.id, ...right });
   }
 
   async #say(run: RunHead | undefined, payload: JsonObject): Promise<void> {

@@ -140,7 +140,8 @@ export const answerTaskTool: McpTool = {
     const { id, seq } = await ownRun(input, call);
     // The scope * is that of the administrator's own token, which a program may have been given to start tasks.
     const mayApprove = deps.ownersApprove === true || caller.scopes.has("approve");
-    await deps.runs.answer(id, { text, by: caller.owner, question, input: undefined, mayApprove });
+    const rights = { mayApprove, mayAllowAlways: false };
+    await deps.runs.answer(id, { text, by: caller.owner, question, input: undefined, ...rights });
     return reportOutcome(await followRunFor(id, { after: seq, waitMs: waitIn(input) }, call));
   },
 };

@@ -1,6 +1,7 @@
 import { CHAT_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
 import type { Runs, StartRequest } from "../../run/runs.ts";
+import type { AnswerRights } from "../approval-rights.ts";
 import { isAnswerTo, openQuestion } from "../question-words.ts";
 import { readCallId } from "./answer.ts";
 import { findWaitingCall, readExchange, findWaitingQuestion } from "./questions.ts";
@@ -24,7 +25,7 @@ export type ChatSetting = Omit<StartRequest, "task" | "history"> & {
 interface ChatClient {
   /** Whether the client was shown a run. */
   readonly wasShown: (run: string) => boolean;
-  readonly mayApprove: boolean;
+  readonly rights: AnswerRights;
 }
 
 /** Finds the run that answers a request: one that waits for it, one that it started before, or a new one. */
@@ -50,7 +51,7 @@ export async function findAnswerStart(
       text: asked.task,
       by: owner,
       question: question.id,
-      mayApprove: client.mayApprove,
+      ...client.rights,
     });
     return { run: head.id, after: seq };
   }

@@ -6,7 +6,7 @@ import type { AgentProfile } from "../../catalog/agent.ts";
 import type { Thread, Threads } from "../../catalog/threads.ts";
 import type { RouteCall } from "../../http/route.ts";
 import type { Runs } from "../../run/runs.ts";
-import { mayApprove } from "../approval-rights.ts";
+import { answerRights } from "../approval-rights.ts";
 import type { ApprovalRights } from "../approval-rights.ts";
 import { selectHand } from "../hand-selector.ts";
 import { wantsPerson } from "../journal/glass-lines.ts";
@@ -75,7 +75,7 @@ export async function beginAnswer(
   const setting = settingOf(deps, call, { asked, cast });
   const { tokenId } = call.caller;
   const wasShown = (run: string): boolean => deps.witnesses.has(tokenId, run);
-  const client = { wasShown, mayApprove: mayApprove(call.caller, deps) };
+  const client = { wasShown, rights: answerRights(call.caller, deps) };
   const place = await findAnswerStart(runs, { asked, setting, client });
   deps.witnesses.show(tokenId, place.run);
   return { ...place, model: cast.agent.name, at: now(), tools: await toolsOf(runs, place.run) };
