@@ -15,6 +15,7 @@ import { framed } from "./framed.ts";
 import { glass } from "./glass.ts";
 import { growth } from "./growth.ts";
 import { heldCommand } from "./held-command.ts";
+import { longPrompt } from "./long-prompt.ts";
 import { recovery } from "./recovery.ts";
 import { reconnect } from "./reconnect.ts";
 import { redaction } from "./redaction.ts";
@@ -26,6 +27,7 @@ import { worker } from "./worker.ts";
 const FIGURES: readonly Figure[] = [
   durableLoop,
   growth,
+  longPrompt,
   cpu,
   redaction,
   recovery,
