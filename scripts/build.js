@@ -37,7 +37,13 @@ for (const name of Object.keys(PACKAGES)) if (wanted.has(name)) build(name);
 function build(name) {
   const folder = `${ROOT}packages/${name}/`;
   const inputs = [`${ROOT}tsconfig.json`, `${ROOT}tsconfig.build.json`, `${folder}package.json`, `${folder}src`];
-  if (name === "brain") inputs.push(`${ROOT}packages/console/src`, `${ROOT}packages/console/package-lock.json`);
+  if (name === "brain")
+    inputs.push(
+      `${ROOT}docs`,
+      `${ROOT}scripts/docs`,
+      `${ROOT}packages/console/src`,
+      `${ROOT}packages/console/package-lock.json`,
+    );
   const newest = Math.max(...inputs.map(newestIn), ...(PACKAGES[name] ?? []).map((other) => builtAt(other)));
   if (builtAt(name) > newest) return;
   rmSync(`${folder}dist`, { recursive: true, force: true });

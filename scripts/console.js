@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { docSources, writeDocPages } from "./docs/pages.js";
 import { installPeers, lockFor, NODE, ROOT, setUpToRun } from "./setup.js";
 
 const FOLDER = `${ROOT}packages/console/`;
@@ -30,6 +31,7 @@ export function buildConsole() {
     const args = ["build", "--logLevel", "warn", "--outDir", aside, "--emptyOutDir"];
     const { status, stdout, stderr } = spawnSync(NODE, [vite, ...args], { cwd: FOLDER, encoding: "utf8" });
     if (status !== 0) throw new Error(`The console cannot be built:\n${stdout}${stderr}`);
+    writeDocPages(aside);
     writeFileSync(`${aside}/.digest`, digest);
     rmSync(DIST, { recursive: true, force: true });
     renameSync(aside, DIST);
@@ -56,6 +58,8 @@ function digestOfInputs() {
       : [path];
     for (const file of files) hash.update(`${file.slice(ROOT.length)}\n`).update(readFileSync(file));
   }
+  const docs = ["markdown-html.js", "pages.js", "style.css"].map((name) => `scripts/docs/${name}`);
+  for (const file of [...docs, ...docSources()]) hash.update(`${file}\n`).update(readFileSync(`${ROOT}${file}`));
   return hash.digest("hex");
 }
 

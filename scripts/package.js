@@ -37,6 +37,8 @@ const SOURCES = [
   "package-lock.json",
   "LICENSE",
   "packages/brain/agents",
+  "docs",
+  "scripts/docs",
 ];
 
 setUpToRun();

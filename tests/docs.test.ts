@@ -7,6 +7,9 @@ import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { Stage } from "../packages/cli/src/stage.fixture.ts";
+import { buildConsole } from "../scripts/console.js";
+import { docSources } from "../scripts/docs/pages.js";
+import { htmlOf } from "../scripts/docs/markdown-html.js";
 import { missingLines } from "../scripts/newcomer/readme.ts";
 import { bundledCommands } from "../scripts/test-bundle.js";
 import { blocksOf, scriptOf } from "./support/doc-page.ts";
@@ -33,6 +36,7 @@ function byName(one: string, other: string): number {
 }
 
 before(async () => {
+  buildConsole();
   stage = await Stage.set();
   port = await freePort();
   const home = join(stage.workspace, "../home");
@@ -98,3 +102,40 @@ for (const path of PAGES)
     for (const [at, { shown, line }] of blocks.entries())
       assert.deepEqual(missingLines(shown, printed(at)), [], `${path}, line ${line}, printed:\n${printed(at)}`);
   });
+
+test("the brain serves every page at /docs, without script, and each link between pages leads to one", async () => {
+  const base = `http://127.0.0.1:${port}`;
+  const [seen, queue] = [new Set<string>(), ["/docs"]];
+  for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const answer = await fetch(base + path, { headers: { accept: "text/html" } });
+    assert.equal(answer.status, 200, path);
+    const html = await answer.text();
+    if (path === "/docs/api" || path === "/") continue;
+    assert.match(
+      answer.headers.get("content-security-policy") ?? "",
+      /^default-src 'none'; style-src 'self'; base-uri/,
+    );
+    assert.doesNotMatch(html, /<script|javascript:/);
+    queue.push(...[...html.matchAll(/href="(\/docs[^"#]*|\/)[#"]/g)].map((match) => match[1] ?? ""));
+  }
+  const decisions = docSources().filter((source) => source.startsWith("docs/decisions/"));
+  assert.ok(seen.size > docSources().length - decisions.length, [...seen].join());
+  const missing = await fetch(`${base}/docs/..%2findex`);
+  assert.equal(missing.status, 404);
+});
+
+test("a page of documentation shows HTML as text and links only to pages", () => {
+  const html = htmlOf(
+    '# A <b>\n\n<script>x</script> [a](javascript:x) [b](c.md#"d) `<i>`\n\n| a | b |\n|---|---|\n| `x\\|y` | **z** |',
+    (target) => (target.startsWith("c.md") ? `/docs/${target}` : undefined),
+  );
+  assert.equal(
+    html,
+    '<h1 id="a-b">A &lt;b&gt;</h1>\n' +
+      '<p>&lt;script&gt;x&lt;/script&gt; a <a href="/docs/c.md#&quot;d">b</a> <code>&lt;i&gt;</code></p>\n' +
+      '<div class="table" tabindex="0"><table><tr><th>a</th><th>b</th></tr>\n' +
+      "<tr><td><code>x|y</code></td><td><b>z</b></td></tr></table></div>",
+  );
+});

@@ -267,7 +267,7 @@ test("a host joins by the line that the wizard shows, and the page says so", asy
 });
 
 test("every page is accessible, has a title, and no page had an error or a request to another origin", async () => {
-  for (const path of ["/", "/runs", "/waiting", "/hands", "/settings", "/chat", "/agents"]) {
+  for (const path of ["/docs", "/docs/tutorial", "/", "/runs", "/waiting", "/hands", "/settings", "/chat", "/agents"]) {
     await shown.open(path);
     await shown.assertAccessible();
     assert.match(await shown.page.title(), / · Vidro$/);

@@ -25,7 +25,7 @@ export function openConsoleFiles(folders: readonly string[] = FOLDERS): ConsoleF
   const kept = new Map<string, ConsoleFile>();
   return async (path) => {
     // Names only, so that no path leads out of the folder.
-    if (!/^(?:index\.html|assets\/[\w-]+\.\w+)$/.test(path)) return undefined;
+    if (!/^(?:index\.html|assets\/[\w-]+\.\w+|docs\/(?:[\w-]+\/)?[\w-]+\.html)$/.test(path)) return undefined;
     const bytes = kept.has(path) ? undefined : await readFirst(folders, path);
     if (bytes === undefined) return kept.get(path);
     const file = await packFile(path, bytes);

@@ -132,7 +132,7 @@ test("the document of the API is valid OpenAPI 3.1 and has every route", async (
 
 test("the page of the API loads nothing but the description, and only what it brings along runs", async () => {
   await using served = await withOps();
-  const { status, headers, text } = await served.call("GET", "/docs", {
+  const { status, headers, text } = await served.call("GET", "/docs/api", {
     headers: { accept: "text/html", authorization: "" },
   });
   assert.equal(status, 200);

@@ -40,7 +40,7 @@ export function opsSurface({ metrics, health, details = () => ({}), openApi }: O
         json: openApi(),
       })),
       {
-        ...plain("/docs", { summary: "This API, as a page", answer: {} }, async () =>
+        ...plain("/docs/api", { summary: "This API, as a page", answer: {} }, async () =>
           page("text/html; charset=utf-8", DOCS_PAGE),
         ),
         produces: ["text/html"],

@@ -92,7 +92,7 @@ function tell(daemon: Daemon, json: boolean): void {
   say(`  console: ${daemon.consoleLink()}`);
   say("           The link signs one browser in, within a minute; vidro console prints the next one.");
   say(`  token:   ${tokenFile}`);
-  say(`  API:     ${url}/docs`);
+  say(`  docs:    ${url}/docs`);
   if (southbound !== undefined) say(`  hands:   ${southbound}`);
   say("  Ctrl-C ends it; runs that are open then go on at the next start.");
 }

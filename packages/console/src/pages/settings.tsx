@@ -39,7 +39,8 @@ export function SettingsPage({ session }: { readonly session: Session }): ReactN
       <h2 className="label">Brain</h2>
       <Health ready={ready} version={session.version} />
       <p>
-        <a href="/docs">The API</a> · tokens: <code>vidro tokens list</code> · settings: <code>vidro config list</code>
+        <a href="/docs">Documentation</a> · <a href="/docs/api">the API</a> · tokens: <code>vidro tokens list</code> ·
+        settings: <code>vidro config list</code>
       </p>
     </>
   );

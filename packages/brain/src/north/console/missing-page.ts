@@ -13,7 +13,7 @@ export const MISSING_PAGE = `<!doctype html>
 <h1>The console is not built</h1>
 <p>The brain works: the commands and the API are there. The console's own programs could not be installed or built.</p>
 <p>In the clone of Vidro, with a way to the npm registry, run <code>npm run console</code>, and reload this page.</p>
-<p><a href="/docs">The API</a></p>
+<p><a href="/docs/api">The API</a></p>
 </html>
 `;
 

@@ -39,6 +39,7 @@ export function pageRoutes(files: ConsoleFiles): readonly Route[] {
   return [
     ...PAGES.map((path) => page(path, (call) => showPage(files, call))),
     page("/assets/{file}", async (call) => showAsset(files, call)),
+    ...["/docs", "/docs/{page}", "/docs/{part}/{page}"].map((path) => page(path, (call) => showDoc(files, call))),
   ];
 }
 
@@ -51,6 +52,16 @@ async function showPage(files: ConsoleFiles, call: RouteCall): Promise<Reply> {
   const file = await files("index.html");
   if (file === undefined) return { stream: showMissing };
   return fileReply(file, call, { "content-security-policy": POLICY, "cache-control": "no-cache" });
+}
+
+/** Documentation is text with a style: it needs no script. */
+const DOC_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+async function showDoc(files: ConsoleFiles, call: RouteCall): Promise<Reply> {
+  const { part, page: name = "index" } = call.params;
+  const file = await files(part === undefined ? `docs/${name}.html` : `docs/${part}/${name}.html`);
+  if (file === undefined) throw new Fault("NOT_FOUND", "There is no such page of documentation: /docs lists them.");
+  return fileReply(file, call, { "content-security-policy": DOC_POLICY, "cache-control": "no-cache" });
 }
 
 async function showAsset(files: ConsoleFiles, call: RouteCall): Promise<Reply> {
