@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text as wholeText } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import type { ActionEnd, Hand, Judgement } from "@vidro/core";
 import { mountingHand, openPolicy } from "@vidro/hands";
@@ -15,6 +16,7 @@ import { REMOTE_HANDS } from "../support/remote-hands.ts";
 
 const SERVERS = join(import.meta.dirname, "node_modules/@modelcontextprotocol");
 const EVERYTHING = join(SERVERS, "server-everything/dist/index.js");
+const CLIENT = join(import.meta.dirname, "../support/mcp-client-process.ts");
 const HOSTILE = join(import.meta.dirname, "../support/hostile-mcp-server.js");
 const node = (...args: readonly string[]): object => ({ command: process.execPath, args });
 
@@ -224,4 +226,36 @@ test("a file of servers that cannot be used is refused by name, and credentials 
   ];
   for (const [servers, why] of wrong) await assert.rejects(mount(t, servers, folder), why);
   assert.equal((await mount(t, { off: { ...node("x"), disabled: true } }, folder)).notes.length, 0);
+});
+
+/** Scenarios about what a hand does: it calls tools, and has neither elicitation nor sampling. */
+const APPLYING = {
+  "2025-11-25": ["initialize", "sse-retry"],
+  "2026-07-28": [
+    "tools_call",
+    "request-metadata",
+    "http-standard-headers",
+    "http-custom-headers",
+    "http-invalid-tool-headers",
+    "json-schema-ref-no-deref",
+    "json-schema-2020-12-preservation",
+  ],
+};
+
+test("the official checks of a client that apply find nothing wrong", async () => {
+  const program = join(SERVERS, "conformance/dist/index.js");
+  const client = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", CLIENT];
+  const scenarios = Object.entries(APPLYING).flatMap(([revision, names]) => names.map((name) => [name, revision]));
+  const work = async (): Promise<void> => {
+    for (let next = scenarios.shift(); next !== undefined; next = scenarios.shift()) {
+      const [name = "", revision = ""] = next;
+      const words = ["client", "--command", client.join(" "), "--scenario", name, "--spec-version", revision];
+      const check = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "pipe", "pipe"] });
+      const said = wholeText(check.stdout);
+      const [[code], errors] = await Promise.all([once(check, "close"), wholeText(check.stderr)]);
+      assert.equal(code, 0, `${name} in ${revision}\n${errors}`);
+      assert.match(`${await said}${errors}`, /Passed: [1-9]\d*\/\d+, 0 failed, 0 warnings/, name);
+    }
+  };
+  await Promise.all([work(), work()]);
 });

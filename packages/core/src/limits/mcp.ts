@@ -46,6 +46,10 @@ export const MOUNT_LIMITS = {
   openMs: 20 * SECOND_MS,
   /** How long a server may take to answer whether it speaks the newest revision. */
   probeMs: 5 * SECOND_MS,
+  /** How often a stream that broke off is gone on with. */
+  resumptions: 3,
+  /** Longest wait before that, whatever the server asks for. */
+  resumeMs: 10 * SECOND_MS,
   /** How long a server may take to end once its input is closed. */
   endMs: 2 * SECOND_MS,
   /** Bytes of what a server writes to stderr that are kept for the message of its fault. */

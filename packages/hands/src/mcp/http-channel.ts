@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { asFault, Fault, MOUNT_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { parseJson, sseDecoder } from "@vidro/core/codec";
+import type { SseDecoder } from "@vidro/core/codec";
 import { readRpcMessage, rpcNotification, rpcRequest } from "@vidro/core/wire/mcp";
 import type { RpcMessage } from "@vidro/core/wire/mcp";
 import { lostFault, serverRefusal } from "./channel.ts";
@@ -44,7 +46,7 @@ export class HttpChannel implements ServerChannel {
     const id = (this.#last += 1);
     const response = await this.#post(rpcRequest(id, method, params), headers, signal);
     this.#session ??= response.headers.get(SESSION) ?? undefined;
-    const message = await this.#answer(response, id).catch((thrown: unknown) => {
+    const message = await this.#answer(response, id, signal).catch((thrown: unknown) => {
       if (thrown instanceof Fault) throw thrown;
       throw lostFault(this.#server.name, signal.aborted ? "was told to stop" : `broke off: ${asFault(thrown).message}`);
     });
@@ -62,16 +64,23 @@ export class HttpChannel implements ServerChannel {
   async close(): Promise<void> {
     this.#isOpen = false;
     if (this.#session === undefined) return;
-    const { url, headers } = this.#server;
-    const own = { ...headers, [SESSION]: this.#session };
+    const { url } = this.#server;
     // A server may refuse it, and forgets the session by itself then.
-    await fetch(url, { method: "DELETE", headers: own, signal: AbortSignal.timeout(MOUNT_LIMITS.endMs) })
+    await fetch(url, { method: "DELETE", headers: this.#headers(), signal: AbortSignal.timeout(MOUNT_LIMITS.endMs) })
       .then((response) => response.body?.cancel())
       .catch(() => undefined);
   }
 
+  #headers(): { readonly [name: string]: string } {
+    return {
+      ...this.#server.headers,
+      ...(this.#revision === undefined ? {} : { "mcp-protocol-version": this.#revision }),
+      ...(this.#session === undefined ? {} : { [SESSION]: this.#session }),
+    };
+  }
+
   async #post(body: Json, mirrored: { readonly [name: string]: string }, signal: AbortSignal): Promise<Response> {
-    const { name, url, headers } = this.#server;
+    const { name, url } = this.#server;
     try {
       return await fetch(url, {
         method: "POST",
@@ -79,12 +88,10 @@ export class HttpChannel implements ServerChannel {
         signal,
         body: JSON.stringify(body),
         headers: {
-          ...headers,
+          ...this.#headers(),
           ...mirrored,
           "content-type": "application/json",
           accept: "application/json, text/event-stream",
-          ...(this.#revision === undefined ? {} : { "mcp-protocol-version": this.#revision }),
-          ...(this.#session === undefined ? {} : { [SESSION]: this.#session }),
         },
       });
     } catch (thrown) {
@@ -96,18 +103,39 @@ export class HttpChannel implements ServerChannel {
     }
   }
 
-  async #answer(response: Response, id: number): Promise<RpcMessage | undefined> {
-    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    const decoder = sseDecoder(MOUNT_LIMITS.messageBytes);
+  /** The answer to a request; undefined when the server gave no message. A stream that breaks off is gone on with where the server has named its events. */
+  async #answer(first: Response, id: number, signal: AbortSignal): Promise<RpcMessage | undefined> {
+    if (!isStream(first)) return messageIn(await this.#body(first));
+    let response = first;
+    for (let tries = 0; ; tries += 1) {
+      const decoder = sseDecoder(MOUNT_LIMITS.messageBytes);
+      const message = await this.#streamed(response, decoder, id);
+      if (message !== undefined) return message;
+      const { lastEventId, retryMs = 0 } = decoder;
+      if (lastEventId === "" || tries >= MOUNT_LIMITS.resumptions)
+        throw lostFault(this.#server.name, "ended its answer early");
+      await sleep(Math.min(retryMs, MOUNT_LIMITS.resumeMs), undefined, { signal });
+      const headers = { ...this.#headers(), accept: "text/event-stream", "last-event-id": lastEventId };
+      response = await fetch(this.#server.url, { headers, redirect: "error", signal });
+      if (!isStream(response)) throw lostFault(this.#server.name, "ended its answer early");
+    }
+  }
+
+  async #body(response: Response): Promise<string> {
     const chunks: Uint8Array[] = [];
-    let [bytes, unasked] = [0, 0];
+    let bytes = 0;
     for await (const chunk of response.body ?? []) {
-      if (!isStream) {
-        bytes += chunk.length;
-        if (bytes > MOUNT_LIMITS.messageBytes) throw this.#tooLarge();
-        chunks.push(chunk);
-        continue;
-      }
+      bytes += chunk.length;
+      if (bytes > MOUNT_LIMITS.messageBytes) throw this.#tooLarge();
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  /** The answer in a stream; undefined when the stream ends before it. */
+  async #streamed(response: Response, decoder: SseDecoder, id: number): Promise<RpcMessage | undefined> {
+    let unasked = 0;
+    for await (const chunk of response.body ?? [])
       for (const item of decoder.push(chunk)) {
         if (!item.ok) throw this.#tooLarge();
         const message = messageIn(item.value.data);
@@ -117,9 +145,7 @@ export class HttpChannel implements ServerChannel {
         unasked += 1;
         if (unasked > MOUNT_LIMITS.unaskedMessages) throw lostFault(this.#server.name, "sends messages without end");
       }
-    }
-    if (isStream) throw lostFault(this.#server.name, "ended its answer early");
-    return messageIn(Buffer.concat(chunks).toString("utf8"));
+    return undefined;
   }
 
   #tooLarge(): Fault {
@@ -139,6 +165,10 @@ export class HttpChannel implements ServerChannel {
       { detail: { status } },
     );
   }
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") === true;
 }
 
 function messageIn(text: string): RpcMessage | undefined {

