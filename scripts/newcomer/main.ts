@@ -26,6 +26,8 @@ import { missingLines, Readme } from "./readme.ts";
 const PROMPT = "newcomer% ";
 /** The keys below a question; what is typed before they are shown is not heard. */
 const QUESTION = "y yes";
+/** The most that a first start may install. */
+const MOST_MODULES_BYTES = 250e6;
 
 /** A machine with the usual programs, Node 20 and npm, and an empty home. */
 class Machine {
@@ -144,35 +146,93 @@ async function firstRuns(shell: Shell, readme: Readme, began: number): Promise<v
   await shell.tell("\u0004", PROMPT);
 }
 
+/** Says whether what was printed has what it should have. */
+function expect(what: string, wanted: RegExp, printed: string): void {
+  const isThere = wanted.test(printed);
+  tell(what, isThere ? "answered" : "NOT answered");
+  if (!isThere) faults.push(`${what}; there should be ${wanted}, and this was printed:\n${printed}`);
+}
+
+/** What the README shows for scripts: the answer alone on stdout, and a last line of JSON. */
+async function offTerminal(shell: Shell, readme: Readme): Promise<void> {
+  const [variable = "", last = "", shown = ""] = readme.blockAfter("Off a terminal");
+  await shell.run(variable);
+  expect(variable, /^\S+ [KMGT]iB of .* are free on /m, await shell.run('echo "$disk"'));
+  const [, start = ""] = /^(\{"type":"result","event":"run\.finished",)/.exec(shown) ?? [];
+  expect(last, new RegExp(`^${RegExp.escape(start)}.* are free on `, "m"), await shell.run(last));
+}
+
+/** The daemon of `npm start`, and each line of the README that is typed beside it. */
+async function besideDaemon(machine: Machine, shell: Shell, readme: Readme): Promise<void> {
+  // Other programs of this machine may have the usual ports.
+  const settings = join(machine.env["HOME"] ?? "", ".local/state/vidro/config.json");
+  writeFileSync(settings, '{ "port": 0, "southbound_port": 0 }', { mode: 0o600 });
+  const daemon = machine.shell();
+  try {
+    await daemon.sees(PROMPT);
+    await daemon.tell("npm start\n", "Vidro is up at ");
+    await daemon.sees("Ctrl-C ends it");
+    const [url = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(daemon.seen) ?? [];
+    expect("npm start", /^ +console: http:\S+#code=/m, daemon.seen);
+    await overWires(shell, readme, url);
+    await joinHost(machine, shell, readme);
+    await survive(shell, readme);
+    await daemon.tell("\u0003", PROMPT);
+  } finally {
+    await daemon.hangUp();
+  }
+}
+
+/** The lines for curl: each has an answer. */
+async function overWires(shell: Shell, readme: Readme, url: string): Promise<void> {
+  const [names = "", alias = "", ...lines] = readme.blockAfter("every client with a token for the run");
+  await shell.run(names.replace(/URL=\S+/, `URL=${url}`));
+  await shell.run(alias);
+  for (const line of lines) {
+    const typed = line.replace(/ +# .*$/, "");
+    const printed = await shell.run(typed);
+    const [, run] = /"(?:run_id|id)":"(run_[\w-]+)"/.exec(printed) ?? [];
+    if (run !== undefined) await shell.run(`RUN=${run}`);
+    expect(typed, /are free on|run_|"type":"end"|"bunny"/, printed);
+  }
+}
+
+/** A client that is killed leaves its run, which goes on; the journal is whole. */
+async function survive(shell: Shell, readme: Readme): Promise<void> {
+  const [start = "", attach = "", audit = ""] = readme
+    .blockAfter("## It survives")
+    .map((line) => line.replace(/ {2,}#.*$/, ""));
+  await shell.run(start.replace("sleep 5", "sleep 1").replace(/&$/, "> run.out &"));
+  // Until its yes is given the run would wait for another one.
+  await shell.run("until grep -q action.started run.out; do sleep 0.1; done; kill -9 $!");
+  expect(attach, /ended with exit code 0/, await shell.run(attach));
+  expect("its effect", /^1$/m, await shell.run("grep -c done notes.txt"));
+  expect(audit, /whole|intact|ok/i, await shell.run(audit));
+}
+
 /** A host that has sh and curl alone joins by the line that is printed, and works. */
 async function joinHost(machine: Machine, shell: Shell, readme: Readme): Promise<void> {
-  const up = await shell.run("vidro up -d --port 0 --southbound-port 0");
-  if (!up.includes("Vidro is up at")) faults.push(up);
+  const block = readme.blockAfter("A hand is what executes");
+  const commands = block
+    .filter((line) => line.startsWith("$ vidro "))
+    .map((line) => line.slice(2).replace(/ {2,}#.*$/, ""));
+  const invited = await shell.run(commands.find((line) => line.includes("hands invite")) ?? "");
+  const [line = ""] = /^VIDRO_INVITATION=.*$/m.exec(invited) ?? [];
+  const host = new BareHost(join(machine.folder, "host"), { programs: ["curl"] });
+  const began = performance.now();
+  const joined = await host.paste(line);
+  tell("line pasted to first heartbeat", seconds(began));
+  const shown = block.filter((one) => /^(?:✓|\d)/.test(one));
+  compare("host", shown, `${joined.stdout}\n${joined.stderr}`);
   try {
-    const block = readme.blockAfter("A hand is what executes");
-    const commands = block
-      .filter((line) => line.startsWith("$ vidro "))
-      .map((line) => line.slice(2).replace(/ {2,}#.*$/, ""));
-    const invited = await shell.run(commands.find((line) => line.includes("hands invite")) ?? "");
-    const [line = ""] = /^VIDRO_INVITATION=.*$/m.exec(invited) ?? [];
-    const host = new BareHost(join(machine.folder, "host"), { programs: ["curl"] });
-    const began = performance.now();
-    const joined = await host.paste(line);
-    tell("line pasted to first heartbeat", seconds(began));
-    const shown = block.filter((one) => /^(?:✓|\d)/.test(one));
-    compare("host", shown, `${joined.stdout}\n${joined.stderr}`);
-    try {
-      for (const command of commands.filter((one) => !one.includes("hands invite"))) {
-        // The host has no sandbox, so that each command there would be asked about.
-        const printed = await shell.run(command.replace(/^vidro (hands exec|run) /, "vidro $1 --yes "));
-        tell(command, /Linux|are free on/.test(printed) ? "answered" : printed);
-        if (!/Linux|are free on/.test(printed)) faults.push(`${command}\n${printed}`);
-      }
-    } finally {
-      await host.paste("~/.local/bin/vidro-hand stop");
+    for (const command of commands.filter((one) => !one.includes("hands invite"))) {
+      // The host has no sandbox, so that each command there would be asked about.
+      const printed = await shell.run(command.replace(/^vidro (hands exec|run) /, "vidro $1 --yes "));
+      tell(command, /Linux|are free on/.test(printed) ? "answered" : printed);
+      if (!/Linux|are free on/.test(printed)) faults.push(`${command}\n${printed}`);
     }
   } finally {
-    await shell.run("vidro stop --now");
+    await host.paste("~/.local/bin/vidro-hand stop");
   }
 }
 
@@ -197,14 +257,18 @@ try {
   const readme = new Readme(readFileSync(join(machine.clone, "README.md"), "utf8"));
   shell = machine.shell();
   await firstRuns(shell, readme, began);
-  tell("node_modules", mebibytes(sizeOf(join(machine.clone, "node_modules"))));
+  const modules = sizeOf(join(machine.clone, "node_modules"));
+  tell("node_modules", mebibytes(modules));
+  if (modules > MOST_MODULES_BYTES) faults.push(`node_modules has ${mebibytes(modules)}`);
   tell("vidro run, first line", await firstLine(machine));
-  // The archive of this repository is as new as the clone's: making it again would take as long as all the rest.
+  // The archive and the console of this repository are as new as the clone's: making them again would take as long as all the rest.
   cpSync(join(ROOT, "build"), join(machine.clone, "build"), { recursive: true });
   for (const path of globSync(`${machine.clone}/build/*`)) utimesSync(path, new Date(), new Date());
+  cpSync(join(ROOT, "packages/console/dist"), join(machine.clone, "packages/console/dist"), { recursive: true });
   const [archive = ""] = globSync(`${machine.clone}/build/*.tar.gz`);
   tell("archive", mebibytes(existsSync(archive) ? statSync(archive).size : 0));
-  await joinHost(machine, shell, readme);
+  await offTerminal(shell, readme);
+  await besideDaemon(machine, shell, readme);
   tell("all of it", seconds(began));
 } finally {
   await shell?.hangUp();
