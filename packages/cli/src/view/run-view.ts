@@ -1,6 +1,6 @@
 import type { WriteStream } from "node:tty";
 import { addUsage, liveText, TERMINAL_LIMITS, thinkingIn, usageIn } from "@vidro/core";
-import { voidsWords } from "@vidro/core/run";
+import { BOOTSTRAP, voidsWords } from "@vidro/core/run";
 import {
   actionWords,
   commandLine,
@@ -44,6 +44,11 @@ interface TerminalOptions extends Verbosity {
 function doingOf({ attempt, summary }: Extract<Event, { type: "model.called" }>): string {
   if (summary === true) return "summing up";
   return attempt > 1 ? `thinking, try ${attempt}` : "thinking";
+}
+
+/** The name of a model without the mark of a run that looks around first. */
+function shownModel(model: string): string {
+  return model.startsWith(BOOTSTRAP) ? model.slice(BOOTSTRAP.length) : model;
 }
 
 /** A run as a person watches it. */
@@ -206,7 +211,7 @@ class TerminalScreen implements Screen {
     this.#isMarkdown = model !== PLAIN_MODEL;
     this.#line(this.#paint(["cyan", "bold"], this.#marks.task), this.#paint("bold", oneLine(task, this.#room)));
     const id = this.#options.run.slice(-SHORT_ID_CHARS);
-    this.#line(" ", this.#paint("dim", `${agent} with ${model} in ${workspace} · run ${id}`));
+    this.#line(" ", this.#paint("dim", `${agent} with ${shownModel(model)} in ${workspace} · run ${id}`));
     if (forked !== undefined)
       this.#line(" ", this.#paint("dim", `forked from ${oneLine(forked.run, this.#room)} at entry ${forked.seq}`));
   }

@@ -181,14 +181,14 @@ test("arguments in a wrong form are put right by the schema, which is a healing,
   const parts = {
     items: [{ kind: "call", callId: "c1", tool: "list", input, opaque: { v: { signature: "s" } } }],
   } as const;
-  const [heal, reply, ...others] = inRun({ ...said("", { id: "c1", tool: "list", input }), parts });
+  const [reply, heal, ...others] = inRun({ ...said("", { id: "c1", tool: "list", input }), parts });
   assert.ok(heal?.type === "heal.tried" && heal.healing === "coerce_arguments" && reply?.type === "model.replied");
   assert.deepEqual([reply.action?.input, reply.refusal, others], [right, undefined, []]);
   assert.deepEqual(reply.parts?.items[0], parts.items[0], "the signature is over what the model gave");
   const fenced = inRun(said("", { id: "c1", tool: "list", input: '```json\n{"lines": 3,}\n```' }));
   assert.deepEqual(
     fenced.map(({ type }) => type),
-    ["heal.tried", "model.replied"],
+    ["model.replied", "heal.tried"],
   );
   for (const fine of [{ lines: 1 }, { other: "1" }, { lines: "many" }])
     assert.deepEqual(

@@ -53,8 +53,8 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
   };
   const parts = keptParts(reply, replied);
   return [
-    ...mendedArguments(reply, replied),
     parts === undefined ? replied : { ...replied, parts },
+    ...mendedArguments(reply, replied),
     ...asides.flatMap((item) => asideEvent(item)),
     ...(typeof proposed === "object" ? [proposed] : []),
   ];
