@@ -222,6 +222,36 @@ test("a plan is changed before its yes, a yes counts for the whole run, and a re
   assert.equal(said.length, 3, "one remark, and one answer for each of the two different plans");
 });
 
+test("an always shows its rule and the past actions before it is said, and adds it", async () => {
+  const { page } = shown;
+  await start(page, 'run "echo seven >> effects.txt" and "echo seven >> effects.txt"');
+  await page.getByRole("button", { name: "Always…" }).click();
+  await page.getByText(/would have been allowed by it/).waitFor();
+  await page.locator(".always pre").getByText("echo seven >> effects.txt").waitFor();
+  await shown.assertAccessible();
+  await page.getByRole("button", { name: "Yes, always" }).click();
+  await page.locator(".chips .state.ok").getByText("done").waitFor();
+  const { stdout } = await stage.run("policy", "show");
+  assert.match(stdout, /always-echo-seven/);
+});
+
+test("a run is forked from an event of its journal, and nothing that was done is done again", async () => {
+  const { page } = shown;
+  const effects = readFileSync(join(stage.workspace, "effects.txt"), "utf8");
+  const first = new URL(page.url()).pathname;
+  await page.getByRole("link", { name: "Journal" }).click();
+  await page.locator(".entry-head").first().click();
+  await page.getByRole("button", { name: "Fork from here" }).click();
+  await page.getByLabel("What the fork is told").fill("how much memory is free?");
+  await page.getByRole("button", { name: "Start the fork" }).click();
+  await page.waitForURL((url) => url.pathname.startsWith("/runs/run_") && url.pathname !== first);
+  await page
+    .locator(".said.result")
+    .getByText(/memory/)
+    .waitFor();
+  assert.equal(readFileSync(join(stage.workspace, "effects.txt"), "utf8"), effects);
+});
+
 test("M-09 one question is answered once by a link on a phone that is not signed in", async () => {
   const { page } = shown;
   await start(page, 'run "echo six >> effects.txt"');

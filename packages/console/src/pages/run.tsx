@@ -6,6 +6,7 @@ import { useRun } from "../brain/run-journal.ts";
 import type { RunView } from "../brain/run-journal.ts";
 import type { Item } from "../run/conversation.ts";
 import { ConversationItem, Thought } from "../parts/conversation-item.tsx";
+import { ForkForm } from "../parts/fork-form.tsx";
 import { JournalView } from "../parts/journal-view.tsx";
 import { SayForm } from "../parts/say-form.tsx";
 import { Link } from "../parts/route.tsx";
@@ -91,11 +92,14 @@ function RunHeader({ run }: { readonly run: RunView }): ReactNode {
         </div>
         {fault !== "" && <p className="fault">{fault}</p>}
       </div>
-      {isOpen && (
-        <button type="button" className="no" onClick={stop}>
-          Stop
-        </button>
-      )}
+      <div className="row">
+        <ForkForm run={run.id} />
+        {isOpen && (
+          <button type="button" className="no" onClick={stop}>
+            Stop
+          </button>
+        )}
+      </div>
     </div>
   );
 }

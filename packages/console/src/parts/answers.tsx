@@ -1,21 +1,25 @@
 import { useEffect, useRef, useState } from "react";
 import type { ReactNode, RefObject } from "react";
 import type { JsonObject } from "@vidro/core";
-import { CHANGED_YES, RUN_WIDE_YES } from "@vidro/core/text";
+import { ALWAYS_YES, CHANGED_YES, RUN_WIDE_YES } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
 import type { QuestionItem } from "../run/conversation.ts";
+import { AlwaysForm } from "./always-form.tsx";
 import { ChangeForm, isChangeable } from "./change-form.tsx";
 import { visible } from "./text.tsx";
 
-/** What a person is typing: nothing, the answer or the reason of a no, or what is to run instead. */
-type TypedAnswer = "nothing" | "words" | "change";
+/** What a person is at: the options, the answer or the reason of a no, what is to run instead, or a rule to add. */
+type AnswerStage = "nothing" | "words" | "change" | "always";
+
+/** The options that open a form first. */
+const FORMS: { readonly [option: string]: AnswerStage } = { [CHANGED_YES]: "change", [ALWAYS_YES]: "always" };
 
 /** The ways to answer a question: its options, a no with a reason, a change; free text where any text is valid. */
 export function Answers({ run, item }: { readonly run: string; readonly item: QuestionItem }): ReactNode {
   const { question, action } = item;
   const isApproval = question.about.kind === "approval";
   const first = !isApproval && question.options.length === 0 ? "words" : "nothing";
-  const [typing, setTyping] = useState<TypedAnswer>(first);
+  const [typing, setTyping] = useState<AnswerStage>(first);
   const { isSent, fault, send } = useAnswer(run, question.id);
   const answers = useRef<HTMLDivElement>(null);
   const hasKeys = isApproval && !isSent;
@@ -24,11 +28,19 @@ export function Answers({ run, item }: { readonly run: string; readonly item: Qu
   const options = question.options
     .filter((option) => option !== CHANGED_YES || isChangeable(action))
     .toSorted((one, other) => Number(isApproval && one === "no") - Number(isApproval && other === "no"));
+  const choose = (option: string): void => {
+    const form = isApproval ? FORMS[option] : undefined;
+    if (form === undefined) send(option);
+    else setTyping(form);
+  };
   return (
     <div className="answers" ref={answers} data-answer-keys={hasKeys || undefined}>
       {typing === "words" && <WordsForm {...{ isApproval, isSent, send, back }} />}
       {typing === "change" && action !== undefined && (
         <ChangeForm action={action} isSent={isSent} send={(input) => send(CHANGED_YES, input)} back={back} />
+      )}
+      {typing === "always" && (
+        <AlwaysForm run={run} isSent={isSent} send={() => send(ALWAYS_YES)} back={() => setTyping("nothing")} />
       )}
       {typing === "nothing" && (
         <div className="buttons">
@@ -39,7 +51,7 @@ export function Answers({ run, item }: { readonly run: string; readonly item: Qu
               isFirst={index === 0}
               isApproval={isApproval}
               isSent={isSent}
-              choose={() => (isApproval && option === CHANGED_YES ? setTyping("change") : send(option))}
+              choose={() => choose(option)}
             />
           ))}
           {isApproval && (
@@ -141,6 +153,7 @@ const LABELS: { readonly [option: string]: string } = {
   no: "No",
   [RUN_WIDE_YES]: "Yes, for this run",
   [CHANGED_YES]: "Change it…",
+  [ALWAYS_YES]: "Always…",
 };
 
 /**

@@ -4,6 +4,7 @@ import { CONSOLE_LIMITS } from "@vidro/core";
 import type { Entry } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
 import { Copy } from "./copy.tsx";
+import { ForkForm } from "./fork-form.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 
 /** The journal of a run: each entry with its seq, as it is stored. */
@@ -68,6 +69,7 @@ function EntryRow({ entry, run }: { readonly entry: Entry; readonly run: string 
           <div className="row">
             <Copy text={JSON.stringify(entry)} label="Copy JSON" />
             <Copy text={`${location.origin}/runs/${run}?view=journal#seq=${seq}`} label="Copy link" />
+            <ForkForm run={run} at={seq} />
           </div>
           <pre tabIndex={0}>
             <bdi>{wholeWords(entry)}</bdi>
