@@ -20,3 +20,5 @@ export * from "./reply-parts.ts";
 export * from "./sampling.ts";
 export * from "./tool.ts";
 export * from "./usage.ts";
+export { parseSkill, SKILL_FILE } from "./skill.ts";
+export type { SkillText } from "./skill.ts";

@@ -8,6 +8,8 @@ export interface Surroundings {
   readonly git?: string;
   /** The project's own words to models. */
   readonly guides?: readonly Guide[];
+  /** The project's skills, which a model reads when a task fits one. */
+  readonly skills?: readonly SkillFacts[];
   /** The hands, where several are used as one. */
   readonly hands?: readonly HandFacts[];
 }
@@ -17,6 +19,15 @@ export interface Guide {
   readonly path: string;
   /** Its beginning. */
   readonly text: string;
+}
+
+/** A skill of a project: a folder with a SKILL.md. */
+export interface SkillFacts {
+  readonly name: string;
+  /** When it is of use. */
+  readonly description: string;
+  /** Path of its SKILL.md below the workspace. */
+  readonly path: string;
 }
 
 /** One of several hands of a run. */

@@ -331,3 +331,19 @@ export const POLICY_LIMITS = {
   /** Least memory limit of a command that it may set, in MiB; a shell needs some. */
   memoryMib: 16,
 } as const;
+
+/** Bounds of skills. */
+export const SKILL_LIMITS = {
+  /** Skills of a home, and of a project. */
+  skills: 50,
+  /** Characters of a description that a model is told. */
+  descriptionChars: 500,
+  /** Size of one file of a skill. */
+  fileBytes: 64 * KIB,
+  /** Beginning of a project's SKILL.md that is read for its name and description. */
+  headBytes: 4 * KIB,
+  /** Other files of a skill that are named. */
+  files: 100,
+  /** Length of the path of such a file. */
+  pathChars: 1024,
+} as const;

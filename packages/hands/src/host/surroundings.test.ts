@@ -93,3 +93,28 @@ test("AGENTS.md files of the folders above, up to that of the repository, come b
   assert.equal(branch, "main");
   assert.ok(workspace.startsWith(folder));
 });
+
+test("a hand tells the skills of the project and of the workspace, and none that leads elsewhere or has a name of several lines", async (t) => {
+  const folder = scratch(t);
+  const workspace = workspaceIn(folder, { ".keep": "" });
+  const skill = (name: string, text: string): void => {
+    const place = join(workspace, name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "SKILL.md"), text);
+  };
+  const text = (name: string): string => `---\nname: ${name}\ndescription: How ${name} is done.\n---\nDo it.\n`;
+  skill(".agents/skills/release", text("release"));
+  skill(".claude/skills/deploy", text("deploy"));
+  skill(".claude/skills/again", text("release"));
+  skill(".claude/skills/nothing", "no head");
+  skill(".claude/skills/two\nlines", text("evil"));
+  const outside = join(folder, "outside");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "SKILL.md"), text("outside"));
+  symlinkSync(outside, join(workspace, ".claude/skills/link"));
+  const { skills } = await factsOf(t, folder);
+  assert.deepEqual(skills, [
+    { name: "release", description: "How release is done.", path: ".agents/skills/release/SKILL.md" },
+    { name: "deploy", description: "How deploy is done.", path: ".claude/skills/deploy/SKILL.md" },
+  ]);
+});

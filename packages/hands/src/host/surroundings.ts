@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import type { Guide, ProcessPlan, Surroundings } from "@vidro/core";
 import { findProgram } from "../exec/fingerprints.ts";
-import { isWithin } from "../files/is-within.ts";
 import { readSystemName } from "../exec/proc.ts";
 import { SHELL } from "../exec/shell-program.ts";
+import { readGuide } from "./project-file.ts";
+import { readProjectSkills } from "./project-skills.ts";
 import { runHeld } from "../tools/run-held.ts";
 import type { HandContext } from "../tools/tool.ts";
 
@@ -20,15 +20,17 @@ const GUIDE = "AGENTS.md";
 /** Reads the facts; `spools` is a folder for the output of git. */
 export async function readSurroundings(context: HandContext, spools: string): Promise<Surroundings> {
   const root = repositoryOf(context.workspace);
-  const [git, guides] = await Promise.all([
+  const [git, guides, skills] = await Promise.all([
     root === undefined ? undefined : gitWords(root, context, spools),
     readGuides(root ?? context.workspace, context),
+    readProjectSkills(root ?? context.workspace, context),
   ]);
   return {
     system: `${readSystemName() ?? os.version()} (${os.type()} ${os.release()}, ${os.machine()})`,
     shell: SHELL,
     ...(git === undefined ? {} : { git }),
     ...(guides.length === 0 ? {} : { guides }),
+    ...(skills.length === 0 ? {} : { skills }),
   };
 }
 
@@ -115,28 +117,4 @@ async function readGuides(root: string, context: HandContext): Promise<readonly 
     guides.unshift({ path: join(relative(context.workspace, folder), GUIDE), text });
   }
   return guides;
-}
-
-/** A file that may be a guide, the root of its project, and how much of it is read. */
-interface GuidePlace {
-  readonly path: string;
-  readonly root: string;
-  readonly bytes: number;
-}
-
-/** The beginning of a guide, where policy lets a model read such a file of the project. */
-async function readGuide({ path, root, bytes }: GuidePlace, { judge }: HandContext): Promise<string | undefined> {
-  const real = realpathSync.native(path);
-  // The whole repository is the project, also when the workspace is a folder in it.
-  const plan = { kind: "file", operation: "read", path: real, inWorkspace: true } as const;
-  if (!isWithin(root, real) || judge(plan).decision !== "allow") return undefined;
-  const file = await open(real);
-  try {
-    if (!(await file.stat()).isFile()) return undefined;
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes + 1), 0, bytes + 1);
-    const text = buffer.subarray(0, Math.min(bytesRead, bytes)).toString("utf8");
-    return bytesRead > bytes ? `${text}\n[The rest is left out: read the file.]` : text;
-  } finally {
-    await file.close();
-  }
 }

@@ -1,0 +1,32 @@
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { parseSkill, SKILL_FILE, SKILL_LIMITS } from "@vidro/core";
+import type { SkillFacts } from "@vidro/core";
+import type { HandContext } from "../tools/tool.ts";
+import { readGuide } from "./project-file.ts";
+
+/** A model is told the path, so that a name with a line break would be words of its own. */
+const PLAIN_NAME = /^[\w.-]{1,64}$/;
+/** Folders of a project that hold its skills. */
+const FOLDERS = [".agents/skills", ".claude/skills"];
+
+/** The skills of a project, of its root and of the workspace: name, description and place. They are data. */
+export async function readProjectSkills(root: string, context: HandContext): Promise<readonly SkillFacts[]> {
+  const found = new Map<string, SkillFacts>();
+  for (const folder of new Set([context.workspace, root]))
+    for (const skills of FOLDERS)
+      for (const name of await namesIn(join(folder, skills))) {
+        if (found.size === SKILL_LIMITS.skills) break;
+        const path = join(folder, skills, name, SKILL_FILE);
+        const place = { path, root, bytes: SKILL_LIMITS.headBytes };
+        const skill = parseSkill((await readGuide(place, context).catch(() => undefined)) ?? "");
+        if (skill === undefined || found.has(skill.name)) continue;
+        const description = skill.description.slice(0, SKILL_LIMITS.descriptionChars);
+        found.set(skill.name, { name: skill.name, description, path: relative(context.workspace, path) });
+      }
+  return [...found.values()];
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(() => [])).filter((name) => PLAIN_NAME.test(name)).sort();
+}
