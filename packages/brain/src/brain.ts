@@ -26,6 +26,8 @@ import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import { equippedHand } from "./tools/equipped-hand.ts";
 import { researchTool } from "./tools/research.ts";
+import { readSkillFile, readSkills, skillFiles } from "./catalog/skill-files.ts";
+import { skillTools } from "./tools/skill.ts";
 import { searchWebTool } from "./tools/search-web.ts";
 import { chooseSearch } from "./tools/web-search/choose-search.ts";
 import type { Audit, Incarnation, Retention, Store, StoreCondition } from "./stores/store.ts";
@@ -145,8 +147,10 @@ function openKnowledge({ home, config, store, report }: BrainOptions, inner: Jou
   const journal = knowledgeJournal(inner, knowledge, (thrown) => report?.("knowledge", thrown));
   const search = chooseSearch(config);
   const tools = [researchTool(knowledge, search), searchWebTool(search)];
+  // Read for each run, so that a skill that was just written is there.
+  const skills = () => skillTools({ skills: readSkills(join(home, "skills")), files: skillFiles, read: readSkillFile });
   const ownerOf = async (run: string): Promise<string | undefined> => (await inner.head(run))?.owner;
-  return { knowledge, journal, equip: (hand: Hand): Hand => equippedHand(hand, tools, ownerOf) };
+  return { knowledge, journal, equip: (hand: Hand): Hand => equippedHand(hand, [...tools, ...skills()], ownerOf) };
 }
 
 /** Opens the store, and the bus if one is set; BAD_REQUEST for a bus without a store that brains could share. */

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { readSkillFile, readSkills, skillFiles } from "../catalog/skill-files.ts";
+import { folder } from "../stores/journal.fixture.ts";
+import type { BrainTool } from "./brain-tool.ts";
+import { skillTools } from "./skill.ts";
+
+const CONTEXT = { run: "run_1", owner: "me", signal: new AbortController().signal };
+
+/** The tools for the skills of a folder. */
+function toolsIn(path: string): readonly BrainTool[] {
+  return skillTools({ skills: readSkills(path), files: skillFiles, read: readSkillFile });
+}
+
+/** A folder with the skill `release` and a file beside its text. */
+function skillFolder(t: TestContext): string {
+  const place = folder();
+  t.after(() => place[Symbol.dispose]());
+  const skill = join(place.path, "release");
+  mkdirSync(join(skill, "notes"), { recursive: true });
+  writeFileSync(join(skill, "SKILL.md"), "---\nname: release\ndescription: How a release is made.\n---\nTag it.\n");
+  writeFileSync(join(skill, "notes", "signing.md"), "Sign it.\n");
+  writeFileSync(join(place.path, "secret"), "s3cret");
+  symlinkSync("../secret", join(skill, "link"));
+  mkdirSync(join(place.path, "empty"));
+  return place.path;
+}
+
+test("a model is told the skills of the home, and loads one with the names of its files", async (t) => {
+  const [tool] = toolsIn(skillFolder(t));
+  assert.ok(tool);
+  assert.match(tool.spec.description, /- release: How a release is made\./);
+  assert.deepEqual(await tool.run({ name: "release" }, CONTEXT), {
+    kind: "value",
+    text: "Tag it.\n\n[Other files of this skill: notes/signing.md]",
+    data: { name: "release", files: ["notes/signing.md"] },
+  });
+  const file = await tool.run({ name: "release", file: "notes/signing.md" }, CONTEXT);
+  assert.equal(file.kind === "value" && file.text, "Sign it.\n");
+});
+
+test("a file outside of the skill, and a skill that is not there, are refused", async (t) => {
+  const [tool] = toolsIn(skillFolder(t));
+  assert.ok(tool);
+  for (const file of ["../secret", "link", "/etc/passwd", "missing", "notes"])
+    await assert.rejects(tool.run({ name: "release", file }, CONTEXT), { code: "TOOL_FAILED" }, file);
+  assert.throws(() => tool.check({ name: "nope" }), { code: "BAD_ARGUMENTS" });
+});
+
+test("without skills there is no tool", () => {
+  assert.deepEqual(toolsIn("/nonexistent"), []);
+});

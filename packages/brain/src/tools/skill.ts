@@ -1,0 +1,77 @@
+import { Fault, SKILL_LIMITS } from "@vidro/core";
+import type { JsonObject, ToolSpec } from "@vidro/core";
+import type { BrainTool } from "./brain-tool.ts";
+
+/** A skill that a model may load. */
+interface LoadedSkill {
+  readonly name: string;
+  readonly description: string;
+  readonly body: string;
+}
+
+/** The skills of a brain, and their other files. */
+interface SkillSource<Skill extends LoadedSkill> {
+  readonly skills: readonly Skill[];
+  readonly files: (skill: Skill) => readonly string[];
+  readonly read: (skill: Skill, file: string) => string;
+}
+
+/** The tool by which a model loads a skill that its operator keeps in the home; none when there are no skills. */
+export function skillTools<Skill extends LoadedSkill>({
+  skills,
+  files,
+  read,
+}: SkillSource<Skill>): readonly BrainTool[] {
+  if (skills.length === 0) return [];
+  const find = (input: JsonObject): Skill => {
+    const found = skills.find(({ name }) => name === input["name"]);
+    if (found !== undefined) return found;
+    throw new Fault(
+      "BAD_ARGUMENTS",
+      `There is no such skill; there are: ${skills.map(({ name }) => name).join(", ")}.`,
+    );
+  };
+  return [
+    {
+      spec: specOf(skills),
+      class: "read",
+      reason: "it reads the brain's own skills",
+      check: (input) => void find(input),
+      async run(input) {
+        const skill = find(input);
+        const { file } = input;
+        if (typeof file === "string")
+          return { kind: "value", text: read(skill, file), data: { name: skill.name, file } };
+        const others = files(skill);
+        const tail = others.length === 0 ? "" : `\n\n[Other files of this skill: ${others.join(", ")}]`;
+        return { kind: "value", text: skill.body + tail, data: { name: skill.name, files: [...others] } };
+      },
+    },
+  ];
+}
+
+function specOf(skills: readonly LoadedSkill[]): ToolSpec {
+  const rows = skills.map(
+    ({ name, description }) => `- ${name}: ${description.slice(0, SKILL_LIMITS.descriptionChars)}`,
+  );
+  return {
+    name: "skill",
+    description: `Loads how something is done here, as the operator of this brain wrote it. Load the one that fits the task before you begin:\n${rows.join("\n")}`,
+    parameters: {
+      type: "object",
+      required: ["name"],
+      properties: {
+        name: { type: "string", enum: skills.map(({ name }) => name) },
+        file: {
+          type: "string",
+          minLength: 1,
+          maxLength: SKILL_LIMITS.pathChars,
+          description: "Another file of the skill.",
+        },
+      },
+      additionalProperties: false,
+    },
+    idempotent: true,
+    effect: "read",
+  };
+}
