@@ -22,6 +22,7 @@ import { RunRequests } from "./run/run-requests.ts";
 import type { Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
+import { relayHands } from "./south/relay.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import { equippedHand } from "./tools/equipped-hand.ts";
@@ -100,6 +101,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const own = local === undefined ? {} : { local };
   const hands = new HandRegister({ records, log, now: Date.now, floor, equip, ...own });
   await hands.load();
+  const endRelay = bus && (await relayHands({ bus, records, hands, report: (thrown) => report("relay", thrown) }));
   const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
   const requests = options.config.get("store") === undefined ? undefined : new RunRequests(records, Date.now);
   const runs = new Runs({
@@ -132,6 +134,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     async close() {
       await requests?.close();
       await runs.close();
+      endRelay?.();
       await hands.close();
       await local?.close();
       await journal.close();

@@ -8,6 +8,8 @@ export type OutputSink = (stream: "stdout" | "stderr", chunk: string) => void;
  * connection is gone; the engine then orders again, under the same id, when the hand is back.
  */
 export interface HandLink {
+  /** The connection is that of another brain, which passes on what is said. */
+  readonly isRelayed?: true;
   /** Asks the hand for its plan of an action and the verdict of its policy. */
   judge(action: Action): Promise<Judgement | FaultReport>;
   /** Orders an action and resolves with its end. Aborting the signal tells the hand to stop; its end is still awaited. */

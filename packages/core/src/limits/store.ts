@@ -127,6 +127,16 @@ export const BUS_LIMITS = {
   itemChars: 64 * KIB,
 } as const;
 
+/** Bounds of orders to hands that are connected to another brain. */
+export const RELAY_LIMITS = {
+  /** Interval at which a brain says that it lives and which calls of others it works on. */
+  beatMs: 2 * SECOND_MS,
+  /** Silence after which a brain counts as gone, and a call as lost. */
+  silentMs: 8 * SECOND_MS,
+  /** Calls of one other brain that a brain works on at once; more are refused. */
+  calls: 10_000,
+} as const;
+
 /** Bounds of the lock that allows one daemon per home. */
 export const DAEMON_LIMITS = {
   /** Attempts of a refused daemon to read which process holds the home, and the delay in between. */

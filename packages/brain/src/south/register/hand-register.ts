@@ -34,6 +34,12 @@ export interface AttachedHand {
   detach(): void;
 }
 
+/** A connection of a hand to this brain; without an epoch it is gone. */
+export interface OwnLink {
+  readonly hand: string;
+  readonly epoch: number | undefined;
+}
+
 /** Dependencies of the register. */
 interface HandRegisterDependencies {
   readonly records: Records;
@@ -58,6 +64,7 @@ export class HandRegister implements HandCatalog {
   readonly #local: RegisteredHand | undefined;
   readonly #known: KnownHands;
   readonly #onRevoked = new Set<(id: string) => void>();
+  readonly #onLink = new Set<(own: OwnLink) => void>();
   #stopWatching: (() => void) | undefined;
   /** Reads of the restrictions run one after the other, so that the newest state is applied last. */
   #applied: Promise<void> = Promise.resolve();
@@ -104,22 +111,62 @@ export class HandRegister implements HandCatalog {
     // During the write the hand may have been revoked, or have connected again.
     this.#assertMayAttach(known, description);
     if (epoch !== known.epoch) throw this.#takenOver(description);
-    known.hand.link?.close(this.#takenOver(description).report());
+    if (known.ownLink !== undefined) known.ownLink.close(this.#takenOver(description).report());
     known.hand.attach(description, link);
+    known.linkEpoch = epoch;
     known.away = undefined;
-    this.#deps.log("hand.connected", {
-      agent_id: description.id,
-      name: description.name,
-      gateway: description.gateway,
-    });
+    const { id: agent_id, name, gateway } = description;
+    this.#deps.log("hand.connected", { agent_id, name, gateway });
+    this.#tellLink(known, epoch);
     return {
       epoch,
       hand: known.hand,
       seen: () => this.#noteSeen(known),
       detach: () => {
-        if (known.hand.detach(link)) this.#deps.log("hand.disconnected", { agent_id: description.id });
+        if (!known.hand.detach(link)) return;
+        this.#deps.log("hand.disconnected", { agent_id: description.id });
+        this.#tellLink(known, undefined);
       },
     };
+  }
+
+  /** The connections to this brain that other brains may use; those of hands that every brain dials are left out. */
+  ownLinks(): readonly OwnLink[] {
+    return this.#known
+      .all()
+      .filter(({ ownLink, isDialled }) => ownLink !== undefined && !isDialled)
+      .map(({ hand: { id }, linkEpoch: epoch }) => ({ hand: id, epoch }));
+  }
+
+  /** The connection of a hand to this brain, and not that of another brain. */
+  ownLink(hand: string): HandLink | undefined {
+    return this.#known.get(hand)?.ownLink;
+  }
+
+  /** Calls `notify` with each connection that is made or gone from now on; returns how to stop. */
+  onLink(notify: (own: OwnLink) => void): () => void {
+    this.#onLink.add(notify);
+    return () => this.#onLink.delete(notify);
+  }
+
+  /**
+   * Uses a connection of another brain, unless the hand has a later one here. An earlier one here is closed: the hand has
+   * moved, or another has its identity [F29].
+   */
+  async attachRelayed(hand: string, epoch: number, link: HandLink): Promise<void> {
+    const before = this.#known.get(hand);
+    const known = before === undefined || before.epoch < epoch ? await this.#known.refresh(hand) : before;
+    if (known === undefined || known.epoch > epoch || known.isDialled) return;
+    const { ownLink: own } = known;
+    if (own !== undefined && known.linkEpoch >= epoch) return;
+    own?.close(this.#takenOver(known.hand.description).report());
+    known.hand.attach(known.hand.description, link);
+    known.away = undefined;
+  }
+
+  /** The connection of another brain is gone. */
+  detachRelayed(hand: string, link: HandLink): void {
+    this.#known.get(hand)?.hand.detach(link);
   }
 
   /** CONFLICT when a hand has that name; revoked hands and executors, which exist for one session, do not count. */
@@ -270,6 +317,10 @@ export class HandRegister implements HandCatalog {
     await Promise.all(this.#known.all().map(({ hand }) => hand.close()));
   }
 
+  #tellLink(known: RegisteredRemoteHand, epoch: number | undefined): void {
+    if (!known.isDialled) for (const notify of this.#onLink) notify({ hand: known.hand.id, epoch });
+  }
+
   #assertMayAttach({ hand }: RegisteredRemoteHand, { id, owner }: HandDescription): void {
     if (hand.description.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to another owner.`);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
@@ -277,9 +328,7 @@ export class HandRegister implements HandCatalog {
 
   /** Logs two connections under one identity: the first may have died silently, or the key was stolen [F29]. */
   #takenOver({ id }: HandDescription): Fault {
-    this.#deps.log("hand.duplicated", {
-      agent_id: id,
-    });
+    this.#deps.log("hand.duplicated", { agent_id: id });
     return new Fault("CONFLICT", "Another connection of this hand took over.");
   }
 
@@ -288,10 +337,7 @@ export class HandRegister implements HandCatalog {
     const message =
       "This brain is an older state of the one that the hand knows, such as a backup: it is to be started with " +
       "vidro up --restored";
-    this.#deps.log("hand.ahead", {
-      agent_id: id,
-      epoch: seen,
-    });
+    this.#deps.log("hand.ahead", { agent_id: id, epoch: seen });
     return new Fault("STALE_EPOCH", message);
   }
 

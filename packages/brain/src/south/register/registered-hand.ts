@@ -1,6 +1,7 @@
 import { HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import type { Asker, Hand, HandDescription, HandRow, HandState } from "@vidro/core";
+import type { HandLink } from "../link.ts";
 import type { StoredHand } from "./hand-records.ts";
 import type { RemoteHand } from "./remote-hand.ts";
 
@@ -17,7 +18,10 @@ export interface RegisteredHand {
 /** A hand on another machine in the register. */
 export class RegisteredRemoteHand implements RegisteredHand {
   readonly hand: RemoteHand;
+  /** The latest that it was given, by this brain or by another one on the store. */
   epoch: number;
+  /** The one of its last connection to this brain. */
+  linkEpoch = 0;
   /** Why it is barred. */
   why: string | undefined;
   /** Why it cannot be reached, where the gateway knows it. */
@@ -39,6 +43,17 @@ export class RegisteredRemoteHand implements RegisteredHand {
   get state(): HandState {
     if (this.hand.link === undefined) return "down";
     return this.hand.barred === undefined ? "ok" : "degraded";
+  }
+
+  /** Its connection to this brain, and not that of another brain. */
+  get ownLink(): HandLink | undefined {
+    const { link } = this.hand;
+    return link?.isRelayed === true ? undefined : link;
+  }
+
+  /** Whether each brain has a connection of its own to it. */
+  get isDialled(): boolean {
+    return this.hand.description.gateway === "agent-tcp";
   }
 
   isFor({ owner, admin }: Asker): boolean {
