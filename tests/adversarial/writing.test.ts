@@ -41,6 +41,16 @@ const SWAPPER = `
   }
 `;
 
+/** Swaps a folder and a file of the workspace for links to the outside, all the time. */
+async function startSwapper({ workspace, outside, put }: Awaited<ReturnType<typeof target>>): Promise<Worker> {
+  put("folder/secret.txt", "mine here\n");
+  put("files/a.txt", "mine\n");
+  const workerData = { folder: join(workspace, "folder"), file: join(workspace, "files/a.txt"), outside };
+  const swapper = new Worker(SWAPPER, { eval: true, workerData });
+  await once(swapper, "message");
+  return swapper;
+}
+
 const WRITES: readonly (readonly [string, string, JsonObject])[] = [
   ["write_file", "below a folder", { file_path: "folder/secret.txt", content: "evil\n" }],
   ["write_file", "to a file", { file_path: "files/a.txt", content: "mine\n" }],
@@ -53,15 +63,8 @@ const WRITES: readonly (readonly [string, string, JsonObject])[] = [
 for (const [tool, where, input] of WRITES) {
   test(`${tool} ${where} that is swapped for a link all the time never writes outside`, async (t) => {
     const at = await target(t);
-    at.put("folder/secret.txt", "mine here\n");
-    at.put("files/a.txt", "mine\n");
-    const workerData = {
-      folder: join(at.workspace, "folder"),
-      file: join(at.workspace, "files/a.txt"),
-      outside: at.outside,
-    };
-    await using swapper = new Worker(SWAPPER, { eval: true, workerData });
-    await once(swapper, "message");
+    await using swapper = await startSwapper(at);
+    assert.ok(swapper.threadId > 0);
     for (let attempts = 0; attempts < TRIES;) {
       const judgement = await at.hand.judge({ id: "act", tool, input, callId: "c" });
       // The ground may move under the judgement itself, and a person who sees that a path leads outside says no.
@@ -75,15 +78,8 @@ for (const [tool, where, input] of WRITES) {
 
 test("a read through a folder that is swapped for a link all the time never shows the outside", async (t) => {
   const at = await target(t);
-  at.put("folder/secret.txt", "mine here\n");
-  at.put("files/a.txt", "mine\n");
-  const workerData = {
-    folder: join(at.workspace, "folder"),
-    file: join(at.workspace, "files/a.txt"),
-    outside: at.outside,
-  };
-  await using swapper = new Worker(SWAPPER, { eval: true, workerData });
-  await once(swapper, "message");
+  await using swapper = await startSwapper(at);
+  assert.ok(swapper.threadId > 0);
   const reads: readonly (readonly [string, JsonObject])[] = [
     ["read_file", { file_path: "folder/secret.txt" }],
     ["read_file", { file_path: "files/a.txt" }],

@@ -3,28 +3,17 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { chromium } from "playwright-core";
 import type { Page } from "playwright-core";
 import type { JsonObject } from "@vidro/core";
 import { up } from "../../packages/cli/src/daemon.fixture.ts";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { readFrameData } from "../support/agent-server.ts";
+import { startChromium } from "../support/chromium.ts";
 import { AGENT_SSE } from "../support/resumable-wires.ts";
 
 /* A real browser in front of a real daemon: its own EventSource reads the agent's stream, and nothing helps it. */
 
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 const TASK = 'run "echo 1 >> effects.txt" and "echo 2 >> effects.txt"';
 
 /** Collects what an EventSource gives, until the server tells it that there is no more. */
@@ -132,7 +121,7 @@ test("000-24 Chromium's EventSource resumes by Last-Event-ID after a cut and get
   const made = await ask(daemon, "/v1/runs", { method: "POST", body: JSON.stringify({ task: TASK }) });
   const { id: run } = (await made.json()) as { id: string };
   await using front = new Front(daemon, run);
-  await using browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  await using browser = await startChromium();
   const page = await browser.newPage();
   await page.goto(await front.listen());
   const { id, cut } = await front.halted.promise;

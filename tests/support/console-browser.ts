@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
+import { startChromium } from "./chromium.ts";
 import { buildConsole } from "../../scripts/console.js";
 import type { JsonObject } from "@vidro/core";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 const WAIT_MS = 60_000;
 const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
@@ -30,7 +19,7 @@ const RUN_AXE = `(async (rules) => {
 /** Opens a browser for the console; builds the console when its sources have changed. */
 export async function openBrowser(): Promise<Browser> {
   buildConsole();
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  return startChromium();
 }
 
 /** A page of the console, and whatever went wrong on it. */
