@@ -8,6 +8,12 @@ interface ServerEnd {
   readonly late: AbortSignal;
 }
 
+/** Throws when a token was revoked or has expired since it was verified: a body may come long after its head. */
+export function requireStillValid({ revoked, expiresAt }: VerifiedCaller): void {
+  if (revoked.aborted) throw new Fault("INVALID_TOKEN", "The token was revoked.");
+  if (expiresAt !== null && expiresAt <= Date.now()) throw new Fault("TOKEN_EXPIRED");
+}
+
 /** Aborts a request when its client has disconnected, its token was revoked or has expired, or the server ends. */
 export class ClientPresence {
   readonly #left = new AbortController();

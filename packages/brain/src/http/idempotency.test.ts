@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { get } from "node:http";
+import { get, request as openRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { HTTP_LIMITS, isObject } from "@vidro/core";
@@ -118,6 +118,25 @@ test("a token that is revoked closes its streams within a second", async () => {
   assert.ok(performance.now() - startedAt < 1000);
   assert.equal(served.trial.streams[0]?.signal.aborted, true);
   assert.equal((await served.call("GET", "/things/x")).status, 401);
+});
+
+test("a request whose body comes after its token was revoked is refused, and nothing is done", async () => {
+  await using served = await Served.up();
+  const { token, tokenId } = await served.tokens.create({ owner: "ada" });
+  const sent = openRequest(`${served.server.url}/things`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", expect: "100-continue" },
+  });
+  sent.flushHeaders();
+  // The server asks for the body once it has verified the token.
+  await once(sent, "continue");
+  const { revoked } = await served.tokens.verify(token);
+  await served.tokens.revoke(tokenId);
+  if (!revoked.aborted) await once(revoked, "abort");
+  sent.end(JSON.stringify({ name: "late" }));
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  assert.equal(response.resume().statusCode, 401);
+  assert.equal(served.trial.made, 0);
 });
 
 test("a token that expires closes its streams", async () => {

@@ -18,7 +18,7 @@ import type { AonResponse } from "./aon-response.ts";
 import { allowRead, allowSend } from "./cross-origin.ts";
 import { unwrapEnvelope } from "./envelope.ts";
 import { acceptBody, reportMending } from "./mend-body.ts";
-import { ClientPresence } from "./client-presence.ts";
+import { ClientPresence, requireStillValid } from "./client-presence.ts";
 import type { RouteCall, Reply, StreamWriter, Surface } from "./route.ts";
 import type { RouteMatch, Router } from "./router.ts";
 import { sendFault, sendNothing } from "./send.ts";
@@ -145,6 +145,7 @@ async function callRoute(ctx: RequestContext, query: URLSearchParams): Promise<v
   const checks = server.validator(route);
   const given = checks.query(query);
   const brought = await readBody(request, response);
+  if (verified !== undefined) requireStillValid(verified);
   const taken = acceptBody(route, checks, unwrapEnvelope(route, brought));
   const { body } = taken;
   const presence = new ClientPresence(response, verified, server);
