@@ -26,6 +26,7 @@ const SUBCOMMANDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     go: "test build run mod version vet fmt",
     pip: "install list show freeze uninstall",
     pip3: "install list show freeze uninstall",
+    ps: "aux ax auxf auxww axjf -ef",
     ip: "a addr address route r link neigh",
     kubectl: "get describe logs apply delete exec",
     make: "test build all clean install check",

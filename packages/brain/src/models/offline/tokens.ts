@@ -104,8 +104,9 @@ function kindOf(word: string, isShouting: boolean): OperandKind | undefined {
   if (HOST.test(word)) return "host";
   if (!isShouting && VARIABLE.test(word)) return "variable";
   if (REVISION.test(word)) return "revision";
-  if (GLOB.test(word)) return "glob";
+  // `.env` looks like the ending of names, and is a name.
   if (BARE_FILES.test(plainWords(word))) return "file";
+  if (GLOB.test(word)) return "glob";
   if (!/[/.~]/.test(word)) return undefined;
   if (/^\d+([./]\d+)*%?$/.test(word)) return undefined;
   if (FILE_NAME.test(word)) return "file";

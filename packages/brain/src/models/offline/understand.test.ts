@@ -27,6 +27,7 @@ describe("understanding", () => {
     assert.deepEqual(wantsOf("third line of notes.txt"), [{ kind: "read", path: "notes.txt", line: 3 }]);
     assert.deepEqual(wantsOf("últimas 7 líneas de app.log"), [{ kind: "read", path: "app.log", last: 7 }]);
     assert.deepEqual(wantsOf("files modified in the last 3 hours"), [{ kind: "find", minutes: 180 }]);
+    assert.deepEqual(wantsOf("what changed during the past hour"), [{ kind: "find", minutes: 60 }]);
     assert.deepEqual(wantsOf("arquivos maiores que 10 MB"), [{ kind: "find", mebibytes: 10 }]);
     assert.deepEqual(wantsOf("who is listening on port 22?"), [{ kind: "ports", number: 22 }]);
   });
@@ -44,6 +45,16 @@ describe("understanding", () => {
       { kind: "disk" },
       { kind: "run", command: "uptime" },
     ]);
+  });
+
+  it("takes .env for a file, léeme for an order beside another file, and zombie for no program", () => {
+    for (const task of ["cat .env", "show me .env", "lee el archivo .env"])
+      assert.deepEqual(wantsOf(task), [{ kind: "read", path: ".env" }], task);
+    assert.deepEqual(wantsOf("léeme config.json"), [{ kind: "read", path: "config.json" }]);
+    assert.deepEqual(wantsOf("abre el léeme"), [{ kind: "read", path: "readme" }]);
+    assert.deepEqual(wantsOf("got any zombie processes hanging around"), []);
+    assert.deepEqual(wantsOf("switch back to main"), [{ kind: "switch-branch", name: "main" }]);
+    assert.deepEqual(wantsOf("ps aux"), [{ kind: "run", command: "ps aux" }]);
   });
 
   it("forgives a slip of the finger", () => {
