@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { TERMINAL_LIMITS } from "@vidro/core";
 import { startFleet } from "../../../../tests/support/fleet.ts";
 import { lines, Stage } from "../stage.fixture.ts";
 
@@ -65,4 +66,21 @@ test("without a daemon only this machine works, and what is known of others can 
   const own = await stage.run("hands", "revoke", "local");
   assert.equal(own.code, 2);
   assert.match(own.stderr, /--no-local-hand/);
+});
+
+test("a run on a hand that is down says within a second that it waits for it and since when", async (t) => {
+  const brain = await startFleet(t);
+  await using stage = await Stage.set({ VIDRO_URL: brain.url, VIDRO_TOKEN: await brain.token("ana", "*") });
+  const { attached } = await brain.host("web1");
+  attached.detach();
+  const terminal = stage.terminal("run", "--yes", "--on", "web1", "how much disk is free?");
+  assert.ok(TERMINAL_LIMITS.vigilMs < 1000);
+  await terminal.sees("▸ how much disk is free?");
+  const began = performance.now();
+  await terminal.sees("web1 is down since ");
+  t.diagnostic(`said after ${Math.round(performance.now() - began)} ms`);
+  await terminal.sees(", waiting");
+  await brain.host("web1");
+  await terminal.sees("are free on");
+  assert.equal(await terminal.ends(), 0);
 });
