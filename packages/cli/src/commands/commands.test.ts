@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { scriptedModel, shellLine } from "../scripted-model.fixture.ts";
@@ -159,6 +159,18 @@ test("policy add and remove change rules beside the shipped ones, and refuse wha
   const denied = await stage.run("policy", "add", "allow", "--", "rm", "-rf", "/");
   assert.equal(denied.code, 2);
   assert.match(denied.stderr, /no-tree-removal says deny/);
+  for (const [folder, remedy] of [
+    [stage.workspace, / is not in a trusted folder\. Nothing was added\.$/m],
+    [
+      dirname(stage.workspace),
+      /Where you trust that folder, \S+policy\.json says so: \{"extends":"shipped","trusted":\["\S+\/\*"\]/,
+    ],
+  ] as const) {
+    await writeFile(join(folder, "own-tool"), "#!/bin/sh\n", { mode: 0o755 });
+    const own = await stage.run("policy", "add", "allow", "--", join(folder, "own-tool"));
+    assert.equal(own.code, 2);
+    assert.match(own.stderr, remedy);
+  }
   assert.equal((await stage.run("policy", "remove", "cat")).code, 2);
   assert.match((await stage.run("policy", "remove", "allow-touch-mad")).stderr, /Did you mean allow-touch-made\?/);
   assert.equal((await stage.run("policy", "remove", "allow-touch-made")).code, 0);

@@ -1,9 +1,10 @@
 import { mkdir, readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { asFault, Fault, isObject, textIn } from "@vidro/core";
-import type { Action, ActionClass, Json, JsonObject, Judgement, Plan } from "@vidro/core";
+import type { Action, ActionClass, Json, JsonObject, Judgement, Plan, Verdict } from "@vidro/core";
 import { commandLine, nearest, oneLine } from "@vidro/core/text";
-import type { PolicySource } from "@vidro/core/policy";
+import { explainVerdict } from "@vidro/core/policy";
+import type { PolicySource, RuleFinding } from "@vidro/core/policy";
 import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
 import { EXIT } from "../../program/exit-codes.ts";
 import { print, say, writeJson } from "../../program/output.ts";
@@ -220,21 +221,38 @@ function parseObject(text: string, file: string): JsonObject {
 }
 
 /** Writes the policy of this home when it can be used and has the effect that was wanted; else it stays as it is. */
-async function replacePolicy(source: JsonObject, { plan, decision }: Partial<NewRule>): Promise<void> {
+async function replacePolicy(source: JsonObject, { plan, decision, rule }: Partial<NewRule>): Promise<void> {
   const { openPolicy, replacePolicyFile } = await import("@vidro/hands");
   await mkdir(homeFolder(), { recursive: true, mode: 0o700 });
   replacePolicyFile(policyFile(), source, (fresh) => {
     const policy = openPolicy({ file: fresh, workspace: requireFolder("."), state: homeFolder(), hostFile: false });
     const held: Plan | undefined =
       plan?.kind === "process" ? { ...plan, confined: plan.confined ?? "workspace" } : plan;
-    const verdict = held === undefined ? undefined : policy.judge(held);
-    if (verdict !== undefined && verdict.decision !== decision)
-      throw new Fault(
-        "BAD_REQUEST",
-        `With that rule the answer would still be ${verdict.decision}: ${verdict.reason} (rule ${verdict.rule}). Nothing was added.`,
-      );
+    if (held === undefined) return;
+    const { verdict, findings } = explainVerdict(held, policy.policy);
+    if (verdict.decision === decision) return;
+    const own = findings.find(({ rule: id, matched }) => id === rule?.["id"] && !matched);
+    throw new Fault(
+      "BAD_REQUEST",
+      `${own === undefined ? overruledWords(verdict) : misfitWords(own)} Nothing was added.`,
+    );
   });
   await tellDaemon();
+}
+
+function overruledWords({ decision, reason, rule }: Verdict): string {
+  return `With that rule the answer would still be ${decision}: ${reason} (rule ${rule}).`;
+}
+
+/** Why the rule itself would not count, and what would make it count; nothing would for a program of the workspace. */
+function misfitWords({ why }: RuleFinding): string {
+  const [, program] = /^(\/\S+) is not in a trusted folder$/.exec(why) ?? [];
+  const example = JSON.stringify({ extends: "shipped", trusted: [`${dirname(program ?? "")}/*`], rules: [] });
+  const remedy =
+    program === undefined || program.startsWith(`${requireFolder(".")}/`)
+      ? ""
+      : ` Where you trust that folder, ${policyFile()} says so: ${example}.`;
+  return `That rule would not count: ${why}.${remedy}`;
 }
 
 /** Lets the running daemon of this home read the policy anew. */
