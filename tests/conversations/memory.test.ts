@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi } from "../support/fake-openai.ts";
@@ -91,3 +92,28 @@ test("a stored conversation remembers a tool's output when the brain is killed b
 function post(daemon: DaemonProcess, path: string, body: unknown): Promise<Response> {
   return daemon.ask(path, { method: "POST", body: JSON.stringify(body) });
 }
+
+test("the next task of a thread begins with the same facts, and is told what has changed since", async (t) => {
+  const model = await readingModel(t);
+  await using stage = await stageOf(model);
+  writeFileSync(join(stage.workspace, "AGENTS.md"), "Speak of numbers only.\n");
+  const git = (...args: readonly string[]): Buffer =>
+    execFileSync("git", ["-C", stage.workspace, "-c", "user.name=a", "-c", "user.email=a@example.org", ...args]);
+  git("init", "-q", "-b", "main");
+  git("add", ".");
+  git("commit", "-qm", "first");
+  const [first] = lines((await stage.run("run", "--json", TASKS[0])).stdout);
+  const { thread } = (first?.["body"] ?? {}) as { readonly thread: string };
+  git("checkout", "-q", "-b", "topic");
+  assert.equal((await stage.run("run", "--thread", thread, TASKS[2])).stdout, `It was ${NUMBER}.\n`);
+  const [before = [], after = []] = [model.requests[0], model.requests.at(-1)].map((one) =>
+    messagesIn(one?.body ?? {}),
+  );
+  const system = wordsOf(before[0]);
+  assert.match(
+    system,
+    /Where you work:\n- System: .+\n- Shell: .+\n- Day .+\n- Git .+: main[^]*Speak of numbers only\./,
+  );
+  assert.equal(wordsOf(after[0]), system);
+  assert.match(wordsOf(after.at(-1)), /^which number[^]*What has changed since[^]*topic/);
+});

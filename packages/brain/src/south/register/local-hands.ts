@@ -1,5 +1,15 @@
 import { asFault, Fault, RUN_LIMITS } from "@vidro/core";
-import type { Action, FaultReport, Hand, HandEvent, HandRow, Judgement, Order, ToolSpec } from "@vidro/core";
+import type {
+  Action,
+  FaultReport,
+  Hand,
+  HandEvent,
+  HandRow,
+  Judgement,
+  Order,
+  Surroundings,
+  ToolSpec,
+} from "@vidro/core";
 import { LOCAL_HAND } from "../local.ts";
 import type { RegisteredHand } from "./registered-hand.ts";
 
@@ -132,6 +142,10 @@ class LentHand implements Hand {
     this.workspace = workspace;
     this.tools = tools;
     this.#use = use;
+  }
+
+  surroundings(): Promise<Surroundings> {
+    return this.#use(async (hand) => (await hand.surroundings?.()) ?? {}).catch(() => ({}));
   }
 
   judge(action: Action): Promise<Judgement | FaultReport> {
