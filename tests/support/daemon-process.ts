@@ -29,6 +29,9 @@ export interface DaemonStart {
   readonly wrap?: readonly string[];
 }
 
+/** A start on any free port, for daemons of several tests at once. */
+export const ANY_PORT: DaemonStart = { flags: ["--port", "0"] };
+
 /** A daemon in a process of its own, which can be looked at from outside. */
 export class DaemonProcess implements AsyncDisposable {
   readonly url: string;
