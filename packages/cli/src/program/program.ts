@@ -3,7 +3,7 @@ import { addBrainFlags, HANDS_WORDS, JSON_FLAG, RUN_ARGUMENT, splitCommas, VERBO
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
 import { addRuns } from "./runs-program.ts";
-import { addMcp, addTcp, addWorker } from "./wire-program.ts";
+import { addAcp, addMcp, addTcp, addWorker } from "./wire-program.ts";
 import { addSchedules } from "./schedules-program.ts";
 import { addShell } from "./shell-program.ts";
 import { addModelFlags } from "./model-flags.ts";
@@ -41,6 +41,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addTokens(root, exit);
   addHands(root, exit);
   addMcp(root, exit);
+  addAcp(root, exit);
   addTcp(root, exit);
   addWorker(root, exit);
   addPolicy(root, exit);

@@ -15,6 +15,13 @@ export function addMcp(root: Command, exit: Exit): void {
     .action(async (flags) => exit(await (await import("../commands/mcp.ts")).serveMcp(flags)));
 }
 
+/** Adds the agent for editors. */
+export function addAcp(root: Command, exit: Exit): void {
+  addBrainFlags(root.command("acp"))
+    .description("serve an editor that speaks the Agent Client Protocol on stdin and stdout")
+    .action(async (flags) => exit(await (await import("../commands/acp.ts")).serveAcp(flags)));
+}
+
 /** Adds the client of the TCP agent protocol. */
 export function addTcp(root: Command, exit: Exit): void {
   root

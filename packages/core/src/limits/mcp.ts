@@ -1,6 +1,6 @@
 import { KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
-/* Limits of the Model Context Protocol: of the brain as a server of tools, and of a hand as a client. */
+/* Limits of the Model Context Protocol (the brain as a server of tools, a hand as a client) and the Agent Client Protocol. */
 
 /** Bounds of the tools that the brain offers to programs. */
 export const MCP_LIMITS = {
@@ -54,4 +54,12 @@ export const MOUNT_LIMITS = {
   endMs: 2 * SECOND_MS,
   /** Bytes of what a server writes to stderr that are kept for the message of its fault. */
   stderrBytes: 4 * KIB,
+} as const;
+
+/** Bounds of sessions with editors. */
+export const ACP_LIMITS = {
+  /** Sessions that can be loaded again; the oldest is forgotten first. */
+  sessions: 500,
+  /** Length of an outcome that an editor is shown; the rest is cut. */
+  outputChars: 32 * KIB,
 } as const;
