@@ -39,7 +39,21 @@ const MODULE_RUNNERS = new Set(["node", "nodejs", "tsx", "ts-node", "bun"]);
 const MODULE_ENDINGS = [".js", ".mjs", ".cjs", ".ts", "/index.js", "/package.json"];
 
 /** Aliases of scripts that need no `run`: `npm t` is `npm run test`. */
-const SHORT: { readonly [word: string]: string } = { t: "test", tst: "test", it: "test" };
+const SHORT: ReadonlyMap<string, string> = new Map([
+  ["t", "test"],
+  ["tst", "test"],
+  ["it", "test"],
+  ["cit", "test"],
+  ["install-test", "test"],
+  ["install-ci-test", "test"],
+]);
+
+/** Words by which package runners install, which runs scripts of the package too. */
+const INSTALLS = new Set(
+  "install i in ins add ci clean-install it cit install-test install-ci-test update up upgrade rebuild link".split(" "),
+);
+/** Words by which they make an archive of the package. */
+const PACKS = new Set(["pack", "publish"]);
 
 /** Programs that run the files they are given, besides the wrappers that core knows. */
 const READERS = new Set(["psql", "sqlite3", "mysql", "ansible-playbook", "terraform", "source", "."]);
@@ -112,9 +126,11 @@ function nearestPackage(folder: string): readonly string[] {
 /** Scripts of a package.json that the words name, with their pre and post scripts. */
 function scriptLines(file: string, words: readonly string[]): ImpliedRuns["lines"] {
   const scripts = scriptsOf(file);
-  const named = new Set(words.map((word) => SHORT[word] ?? word));
-  // Installing runs these scripts too.
-  if (["install", "i", "ci", "add"].some((word) => named.has(word))) for (const hook of HOOKS) named.add(hook);
+  const named = new Set(words.map((word) => SHORT.get(word) ?? word));
+  // yarn alone installs.
+  const isInstall = words.some((word) => INSTALLS.has(word)) || words.every((word) => basename(word) === "yarn");
+  const hooks = [...(isInstall ? INSTALL_HOOKS : []), ...(words.some((word) => PACKS.has(word)) ? PACK_HOOKS : [])];
+  for (const hook of hooks) named.add(hook);
   return [...named]
     .flatMap((name) => [`pre${name}`, name, `post${name}`])
     .flatMap((name) => {
@@ -123,7 +139,8 @@ function scriptLines(file: string, words: readonly string[]): ImpliedRuns["lines
     });
 }
 
-const HOOKS = ["install", "prepare"];
+const INSTALL_HOOKS = ["install", "prepublish", "prepare"];
+const PACK_HOOKS = ["prepublishOnly", "prepare", "pack"];
 
 function scriptsOf(file: string): { readonly [name: string]: unknown } {
   try {
