@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { startChromium } from "./chromium.ts";
 import { buildConsole } from "../../scripts/console.js";
+import { textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
@@ -74,10 +75,19 @@ export class ConsolePage {
     await this.page.locator("main h1").first().waitFor({ state: "attached" });
   }
 
-  /** Sends a request of the API with the page's session. */
-  async post(path: string, data: JsonObject): Promise<void> {
+  /** Sends a request of the API with the page's session; resolves to the answer. */
+  async post(path: string, data: JsonObject): Promise<JsonObject> {
     const answer = await this.page.request.post(this.url + path, { data, headers: { origin: this.url } });
     assert.ok(answer.ok(), await answer.text());
+    return (await answer.json()) as JsonObject;
+  }
+
+  /** Starts a run; resolves to its id when its page says that it has ended or waits for a person. */
+  async startRun(task: string): Promise<string> {
+    const id = textIn(await this.post("/v1/runs", { task }), "id") ?? "";
+    await this.open(`/runs/${id}`);
+    await this.page.locator(".chips .state:not(.running)").waitFor();
+    return id;
   }
 
   /** Asserts that axe finds nothing serious on the page, in both themes; themes differ only in their colours. */

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { up } from "../../packages/cli/src/daemon.fixture.ts";
+import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
+import { Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { ConsolePage, openBrowser } from "../support/console-browser.ts";
+import {
+  FAILING_TASK,
+  LOG_TASK,
+  RELOAD_TASK,
+  SHOP_TASK,
+  STORY_WORDS,
+  storyFiles,
+  storyModel,
+} from "../support/console-story.ts";
+import type { FakeOpenAi } from "../support/fake-openai.ts";
+
+/* The pages of the console with a story on them, in both themes and three widths. `npm run pictures` keeps those of the README. */
+
+/** Where the pictures are written. */
+const FOLDER = resolve(import.meta.dirname, "../../.cache/pictures");
+const WIDTHS = [390, 820, 1280];
+const HEIGHT = 900;
+
+let stage: Stage;
+let model: FakeOpenAi;
+let daemon: RunningDaemon;
+let browser: Browser;
+let shown: ConsolePage;
+const runs = new Map<string, string>();
+
+before(async () => {
+  mkdirSync(FOLDER, { recursive: true });
+  model = await storyModel();
+  stage = await Stage.set({ VIDRO_MODEL: "story", VIDRO_MODEL_URL: model.url, OPENAI_API_KEY: "story" });
+  storyFiles(stage.workspace);
+  browser = await openBrowser();
+  daemon = await up(stage);
+  ({ shown } = await ConsolePage.signIn(browser, stage, daemon));
+  for (const task of [LOG_TASK, FAILING_TASK, RELOAD_TASK, SHOP_TASK]) runs.set(task, await shown.startRun(task));
+});
+
+after(async () => {
+  await browser.close();
+  await daemon.kill();
+  await model.close();
+  await stage[Symbol.asyncDispose]();
+});
+
+/** What each page shows when it is whole. */
+function pages(): readonly (readonly [name: string, path: string, words: RegExp])[] {
+  const [shop, log, failed] = [SHOP_TASK, LOG_TASK, FAILING_TASK].map((task) => `/runs/${runs.get(task)}`);
+  return [
+    ["home", "/", /waits? for you|Waiting for you/],
+    ["runs", "/runs", /Rotate the certificates/],
+    ["run", shop ?? "", /May this be done\?/],
+    ["timeline", `${log}?view=timeline`, /Where the time went/],
+    ["journal", `${shop}?view=journal`, /question\.asked/],
+    ["failed", failed ?? "", /The run failed/],
+    ["waiting", "/waiting", /echo reloaded/],
+    ["hands", "/hands", /1 of 1 connected/],
+    ["chat", "/chat", /Tools of this conversation/],
+  ];
+}
+
+test("every page fits 390, 820 and 1280 pixels in both themes, and nothing is wrong on its way", async () => {
+  const { page } = shown;
+  await page.locator("main").waitFor();
+  for (const [name, path, words] of pages()) {
+    await shown.open(path);
+    await page.getByText(words).filter({ visible: true }).first().waitFor();
+    for (const width of WIDTHS)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.setViewportSize({ width, height: HEIGHT });
+        await page.emulateMedia({ colorScheme });
+        assert.equal(
+          await page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+          true,
+          `${name} ${width}`,
+        );
+        const picture = await page.screenshot({ animations: "disabled" });
+        writeFileSync(join(FOLDER, `${name}-${width}-${colorScheme}.png`), picture);
+      }
+  }
+  assert.deepEqual(shown.troubles, []);
+});
+
+test("a model behind a socket, its plan, its words and its change of a file are on the page of the run", async () => {
+  const { page } = shown;
+  await page.setViewportSize({ width: 1280, height: HEIGHT });
+  await shown.open(`/runs/${runs.get(SHOP_TASK)}`);
+  await page.getByText(STORY_WORDS).waitFor();
+  const steps = page.getByRole("list", { name: "Plan" }).locator("li");
+  assert.deepEqual(await steps.evaluateAll((all) => all.map((one) => one.className)), ["done", "done", "now", "later"]);
+  await page.getByRole("button", { name: "Yes, once" }).click();
+  await page.locator(".said.result").getByText("The shop had moved to port 8081").waitFor();
+});
