@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { EXECUTOR_LIMITS } from "@vidro/core";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
+import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 import { fakeOpenAi, text } from "../support/fake-openai.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { startRedis } from "../support/redis-server.ts";
@@ -100,6 +103,27 @@ test("a token that is revoked at one brain is refused at the other within a seco
   const since = performance.now();
   await until("it is refused", async () => (await use()) === 401);
   assert.ok(performance.now() - since < 1000, `${performance.now() - since} ms`);
+});
+
+test("004-05 004-14 a handshake is in Redis for an hour, and the progress of its task in a stream for a day", async () => {
+  await using executor = await ForeignExecutor.dial(one);
+  const ack = await executor.does(folderOf({})).shake({ client_version: "7", initial_prompt: "look" });
+  await executor.hears("task_completed");
+  const handshake = `handshake:{${textOrEmpty(ack, "session_id")}}`;
+  const kept = JSON.parse(await redis.command<string>("GET", handshake)) as { client_version: string };
+  assert.equal(kept.client_version, "7");
+  const ttlOf = async (key: string): Promise<number> =>
+    Number(await redis.command("PTTL", key)) / EXECUTOR_LIMITS.keptMs;
+  assert.ok((await ttlOf(handshake)) > 0.9 && (await ttlOf(handshake)) <= 1);
+  const run = textOrEmpty(ack, "run_id");
+  const stream = `task:{${run}}:events`;
+  const items = await redis.command<[string, [string, string]][]>("XRANGE", stream, "-", "+");
+  const streamed = items.map(([, [, item]]) => JSON.parse(item) as Line);
+  const entries = (await linesUntil(two, run, () => false)).filter(({ event }) => event !== undefined);
+  const placed = (found: readonly Line[]) => found.map(({ seq, event }) => [seq, event?.type]);
+  assert.deepEqual(placed(streamed.filter(({ event }) => event !== undefined)), placed(entries));
+  assert.ok(streamed.some(({ live }) => live?.type === "model.delta"));
+  assert.ok((await ttlOf(stream)) > 23 && (await ttlOf(stream)) <= 24);
 });
 
 test("F14: without Redis a brain says that it is degraded, runs go on, and all is well when it is back", async () => {

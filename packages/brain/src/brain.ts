@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Fault, MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
 import { makeHome } from "./daemon/home-folder.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
-import type { Bus, Hand, Journal, Records } from "@vidro/core";
+import type { Bus, Hand, Journal, LiveBus, Records } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
 import type { Config } from "./config.ts";
 import { thisHolder } from "./stores/lease-holder.ts";
@@ -18,6 +18,7 @@ import type { Knowledge } from "./knowledge/knowledge.ts";
 import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
 import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
 import { Runs } from "./run/runs.ts";
+import { TaskStreams } from "./run/task-streams.ts";
 import { RunRequests } from "./run/run-requests.ts";
 import type { Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
@@ -88,7 +89,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { journal: opened, ...state } = await openStoreAndBus(options, log);
   const { records, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
-  const { journal, knowledge, equip } = openKnowledge(options, options.observe?.(opened) ?? opened);
+  const observed = withStreams(options.observe?.(opened) ?? opened, bus);
+  const { journal, knowledge, equip } = openKnowledge(options, observed.journal);
   const reloadables = new Set<Reloadable>();
   const local =
     options.localHand === false
@@ -97,9 +99,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const models = rememberOpened((name: string) => chooseModel(config, name));
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
-  const { generation, floor } = incarnation;
   const own = local === undefined ? {} : { local };
-  const hands = new HandRegister({ records, log, now: Date.now, floor, equip, ...own });
+  const hands = new HandRegister({ records, log, now: Date.now, floor: incarnation.floor, equip, ...own });
   await hands.load();
   const endRelay = bus && (await relayHands({ bus, records, hands, report: (thrown) => report("relay", thrown) }));
   const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
@@ -109,11 +110,11 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     ...(requests === undefined ? {} : { pass: (request) => requests.pass(request) }),
     model,
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
-    live: liveBus(bus),
+    live: observed.live,
     redactor: homeRedactor(home, config.secrets()),
     now: Date.now,
     chance: Math.random,
-    generation,
+    generation: incarnation.generation,
     language: taskLanguage,
     holder: thisHolder(),
     newId: (prefix) => `${prefix}_${randomUUIDv7()}`,
@@ -142,6 +143,14 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await bus?.close();
     },
   };
+}
+
+/** A journal and live events; with a bus, what happens in runs is streamed there, too. */
+function withStreams(journal: Journal, bus: Bus | undefined): { readonly journal: Journal; readonly live: LiveBus } {
+  const live = liveBus(bus);
+  if (bus === undefined) return { journal, live };
+  const streams = new TaskStreams(bus);
+  return { journal: streams.journal(journal), live: streams.live(live) };
 }
 
 /** The knowledge base, the journal that fills it, and how a hand gets the tools of the brain. */

@@ -1,5 +1,5 @@
 import { EXECUTOR_LIMITS } from "@vidro/core";
-import type { Journal, Records } from "@vidro/core";
+import type { Bus, Journal, Records } from "@vidro/core";
 import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Upgrade, UpgradedConnection } from "../http/upgrade.ts";
 import type { Log } from "../observe/log.ts";
@@ -14,6 +14,8 @@ interface ExecutorSurfaceOptions extends ApprovalRights {
   readonly journal: Journal;
   /** Loads the gateway that makes executors hands. */
   readonly gateway: () => Promise<ExecutorGateway<UpgradedConnection["socket"]>>;
+  /** The way to other brains, if one is set. */
+  readonly bus?: Bus;
   readonly log: Log;
   readonly version: string;
   readonly now?: () => number;
@@ -33,13 +35,13 @@ export function executorUpgrades(options: ExecutorSurfaceOptions): readonly Upgr
 
 /** Loaded with the first connection, so that a daemon is up before. */
 async function load(options: ExecutorSurfaceOptions): ReturnType<Upgrade["opener"]> {
-  const { runs, records, journal, log, version, now = Date.now } = options;
+  const { runs, records, journal, bus, log, version, now = Date.now } = options;
   const [gateway, { ExecutorSessions }, { ExecutorConnection }] = await Promise.all([
     options.gateway(),
     import("./executor/sessions.ts"),
     import("./executor/executor-connection.ts"),
   ]);
-  const sessions = new ExecutorSessions({ runs, gateway, records, journal, now });
+  const sessions = new ExecutorSessions({ runs, gateway, records, journal, now, bus });
   sessions.forgetAbsent().catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
   return ({ socket, ended, caller, params: { task_id: task } }) => {
     const { owner, tokenId } = caller;

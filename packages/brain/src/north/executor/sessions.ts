@@ -1,6 +1,6 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import { EXECUTOR_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
-import type { Journal, JsonObject, Records, RunHead } from "@vidro/core";
+import type { Bus, Journal, JsonObject, Records, RunHead } from "@vidro/core";
 import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Handshake } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
@@ -13,6 +13,8 @@ interface SessionsDependencies {
   readonly records: Records;
   readonly journal: Journal;
   readonly now: () => number;
+  /** Keeps a copy of each handshake for programs that read the bus. */
+  readonly bus?: Pick<Bus, "keep"> | undefined;
 }
 
 /** The session of a connection, and the run of that session if it has one. */
@@ -73,6 +75,7 @@ export class ExecutorSessions {
     // Deleted first, so that records are listed in the order in which they were last kept.
     await records.delete(KIND, session);
     await records.put({ kind: KIND, id: session, owner, body: handshake as unknown as JsonObject });
+    this.#deps.bus?.keep(`handshake:{${session}}`, JSON.stringify(handshake), EXECUTOR_LIMITS.keptMs);
     for (const { id, updatedAt } of await records.list(KIND, { limit: EXECUTOR_LIMITS.removed }))
       if (this.#isExpired(updatedAt)) await records.delete(KIND, id);
     if (this.#isExpired(this.#checkedAt)) await this.forgetAbsent();
