@@ -23,7 +23,7 @@ import { RunRequests } from "./run/run-requests.ts";
 import type { Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
-import { relayHands } from "./south/relay.ts";
+import type { RelayOptions } from "./south/relay.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import { equippedHand } from "./tools/equipped-hand.ts";
@@ -102,7 +102,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const own = local === undefined ? {} : { local };
   const hands = new HandRegister({ records, log, now: Date.now, floor: incarnation.floor, equip, ...own });
   await hands.load();
-  const endRelay = bus && (await relayHands({ bus, records, hands, report: (thrown) => report("relay", thrown) }));
+  const endRelay = await openRelay(bus, { records, hands, report: (thrown) => report("relay", thrown) });
   const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
   const requests = options.config.get("store") === undefined ? undefined : new RunRequests(records, Date.now);
   const runs = new Runs({
@@ -151,6 +151,13 @@ function withStreams(journal: Journal, bus: Bus | undefined): { readonly journal
   if (bus === undefined) return { journal, live };
   const streams = new TaskStreams(bus);
   return { journal: streams.journal(journal), live: streams.live(live) };
+}
+
+/** Relays hands between brains that share a bus; a brain without one loads nothing of it. */
+async function openRelay(bus: RelayOptions["bus"] | undefined, options: Omit<RelayOptions, "bus">) {
+  if (bus === undefined) return undefined;
+  const { relayHands } = await import("./south/relay.ts");
+  return relayHands({ bus, ...options });
 }
 
 /** The knowledge base, the journal that fills it, and how a hand gets the tools of the brain. */

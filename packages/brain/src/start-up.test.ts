@@ -32,7 +32,7 @@ test("reading what was run loads no hand, no rules of the offline model and no a
   t.after(() => brain.close());
   await brain.runs.list({ limit: 1 });
   await brain.model();
-  const late = /\/packages\/hands\/|\/offline\/|\/ai-sdk|\/vendors\/|\/memory\.ts|\/node_modules\//;
+  const late = /\/packages\/hands\/|\/offline\/|\/ai-sdk|\/vendors\/|\/memory\.ts|\/relay|\/node_modules\//;
   assert.deepEqual(
     loaded.filter((url) => late.test(url)),
     [],

@@ -6,8 +6,8 @@ import { RelayCalls } from "./relay/relay-calls.ts";
 import { RelayServer } from "./relay/relay-server.ts";
 import { openSignedMessages } from "./relay/signed-messages.ts";
 
-/** What the relay needs. */
-interface RelayOptions {
+/** Dependencies of the relay. */
+export interface RelayOptions {
   readonly bus: Bus;
   readonly records: Records;
   readonly hands: HandRegister;
