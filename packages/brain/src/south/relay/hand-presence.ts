@@ -71,6 +71,7 @@ export class HandPresence {
   }
 
   #tell({ hand, epoch }: OwnLink): void {
+    if (epoch !== undefined) this.#supersede(hand, epoch);
     this.#change += 1;
     const change = this.#change;
     this.#send(epoch === undefined ? { type: "gone", change, hand } : { type: "here", change, hands: [[hand, epoch]] });
@@ -109,11 +110,18 @@ export class HandPresence {
     if (isAll) for (const id of other.hands.keys()) if (!said.has(id)) this.#detach(other, id);
     for (const [id, epoch] of said) {
       if (other.hands.get(id)?.epoch === epoch) continue;
+      this.#supersede(id, epoch);
       this.#detach(other, id);
       const link = this.#deps.calls.linkTo(brain, id);
       other.hands.set(id, { epoch, link });
       this.#attach(other, id).catch(this.#deps.report);
     }
+  }
+
+  /** The hand has a later connection: what waits for an answer by an earlier one is ordered again. */
+  #supersede(hand: string, epoch: number): void {
+    for (const other of this.#others.values())
+      if ((other.hands.get(hand)?.epoch ?? epoch) < epoch) this.#detach(other, hand);
   }
 
   async #attach(other: OtherBrain, hand: string): Promise<void> {
