@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as wholeText } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import type { ActionEnd, Hand, Judgement } from "@vidro/core";
 import { mountingHand, openPolicy } from "@vidro/hands";
 import { codeOf, endOf, orderFor, scratch } from "../../packages/hands/src/scratch.fixture.ts";
+import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
+import { startGuardedServer } from "../support/guarded-mcp-server.ts";
 import { freePort } from "../support/peer-process.ts";
 import { REMOTE_HANDS } from "../support/remote-hands.ts";
 
@@ -228,6 +230,44 @@ test("a file of servers that cannot be used is refused by name, and credentials 
   assert.equal((await mount(t, { off: { ...node("x"), disabled: true } }, folder)).notes.length, 0);
 });
 
+test("vidro hands login signs in by a link, the token is kept closed and renewed, and before that the server is left out", async (t) => {
+  const server = await startGuardedServer(t);
+  await using stage = await Stage.set();
+  const servers = { guarded: { url: server.url } };
+  mkdirSync(stage.home, { mode: 0o700 });
+  const { notes } = await mount(t, servers, stage.home);
+  assert.match(notes[0] ?? "", /asks for authorization .*vidro hands login guarded/);
+  const command = stage.start("hands", "login", "guarded");
+  let said = "";
+  command.stderr.on("data", (bytes: Buffer) => (said += bytes.toString("utf8")));
+  await until("the link is shown", () => /\/authorize\?\S+\n/.test(said));
+  const page = await fetch(/http:\S+\/authorize\?\S+/.exec(said)?.[0] ?? "");
+  assert.equal(await page.text(), "This page can be closed.\n");
+  assert.deepEqual(await once(command, "exit"), [0, null], said);
+  const file = join(stage.home, "hand/mcp-tokens.json");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(server.grants, ["authorization_code"]);
+  // The hand of this machine has its state in that folder.
+  const source = {
+    file: join(stage.home, "mcp.json"),
+    version: "1",
+    note: (text: string): unknown => assert.fail(text),
+  };
+  const policy = openPolicy({
+    file: join(stage.home, "policy.json"),
+    hostFile: false,
+    workspace: stage.workspace,
+    state: stage.home,
+  });
+  const hand = await mountingHand(
+    { id: "local", workspace: stage.workspace, state: join(stage.home, "hand"), policy },
+    source,
+  );
+  t.after(() => hand.close());
+  assert.equal(textOf(await call(hand, "guarded__open", {})), "opened");
+  assert.equal(server.grants[1], "refresh_token");
+});
+
 /** Scenarios about what a hand does: it calls tools, and has neither elicitation nor sampling. */
 const APPLYING = {
   "2025-11-25": ["initialize", "sse-retry"],
@@ -239,6 +279,12 @@ const APPLYING = {
     "http-invalid-tool-headers",
     "json-schema-ref-no-deref",
     "json-schema-2020-12-preservation",
+    "auth/metadata-default",
+    "auth/metadata-var3",
+    "auth/token-endpoint-auth-basic",
+    "auth/scope-from-www-authenticate",
+    "auth/resource-mismatch",
+    "auth/iss-wrong-issuer",
   ],
 };
 

@@ -1,4 +1,5 @@
 import { Fault } from "@vidro/core";
+import { signIn } from "../../packages/hands/src/mcp/oauth-sign-in.ts";
 import { ServerMount } from "../../packages/hands/src/mcp/server-mount.ts";
 
 /*
@@ -8,7 +9,14 @@ import { ServerMount } from "../../packages/hands/src/mcp/server-mount.ts";
 
 const { MCP_CONFORMANCE_CONTEXT: context = "{}" } = process.env;
 const url = process.argv.at(-1) ?? "";
-const mount = new ServerMount({ name: "checked", effects: {}, url, headers: {} }, { workspace: ".", env: {} }, "1.0.0");
+const { MCP_CONFORMANCE_SCENARIO: scenario = "" } = process.env;
+let token: string | undefined;
+if (scenario.startsWith("auth/")) {
+  const open = (link: string): void => void fetch(link).catch(() => undefined);
+  token = (await signIn(url, { open, signal: AbortSignal.timeout(10_000) })).accessToken;
+}
+const place = { workspace: ".", env: {}, tokens: { find: async () => token } };
+const mount = new ServerMount({ name: "checked", effects: {}, url, headers: {} }, place, "1.0.0");
 const tools = await mount.tools();
 const { toolCalls = [] } = JSON.parse(context) as { toolCalls?: { name: string; arguments: object }[] };
 const [first] = tools.values();

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
 import { handStateFolder } from "./config.ts";
-import { joinBrain, keyLine, serveHand, VERSION } from "./program/hand-commands.ts";
+import { joinBrain, keyLine, serveHand, signInAt, VERSION } from "./program/hand-commands.ts";
 import { ignoreUserSignals } from "./program/signals.ts";
 import { printVerbatim, printNote, printJson } from "./program/terminal.ts";
 
@@ -15,6 +15,7 @@ const HELP = `vidro-hand: carries out the orders of a brain on this host, under 
   vidro-hand rejoin                       start the hand that the invitation in VIDRO_INVITATION has joined with
   vidro-hand stop                         end the hand that works in the background, and its service
   vidro-hand serve --tcp <host:port>      serve clients of the TCP agent protocol, without a brain
+  vidro-hand login <server>               sign in at an MCP server of mcp.json that asks for it
   vidro-hand key                          show the public key of the receipts that this host signs
   vidro-hand unit [--dry-run]             install a systemd service with its own user; --dry-run only prints it
 
@@ -73,7 +74,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const [command, url, ...others] = positionals;
   if (values.version === true) return printAndExit(`${VERSION}\n`);
   if (values.help === true || command === undefined) return printAndExit(HELP);
-  if (others.length > 0 || (url !== undefined && command !== "join"))
+  if (others.length > 0 || (url !== undefined && !TAKING.includes(command)))
     throw new Fault("BAD_REQUEST", `${command} does not take ${others[0] ?? url}.`);
   if (command === "join") return runJoin(url, values);
   if (command === "serve") return runServe(values);
@@ -82,10 +83,23 @@ async function main(argv: readonly string[]): Promise<number> {
     if (command === "rejoin") return rejoin(values.state);
     return stopBackgroundHand(values.state ?? (await detachedState()));
   }
+  if (command === "login") return signInAt(requireServer(url), placesOf(flagsOf(values).state));
   if (command === "key") return printAndExit(await keyLine(flagsOf(values).state));
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
   const { installUnit: unit } = await import("./program/unit.ts");
   return printAndExit(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
+}
+
+/** Commands that take one word. */
+const TAKING: readonly string[] = ["join", "login"];
+
+function requireServer(name: string | undefined): string {
+  if (name === undefined) throw new Fault("BAD_REQUEST", "login needs the name of a server in mcp.json.");
+  return name;
+}
+
+function placesOf(state: string): { readonly file: string; readonly state: string } {
+  return { file: resolve(state, "mcp.json"), state: resolve(state, "hand") };
 }
 
 function parseArguments(argv: readonly string[]) {

@@ -7,7 +7,7 @@ const OPEN_TO_OTHERS = 0o077;
 
 /** Entries by which a folder is recognised as a home: it has at least one of them. */
 const HOME_ENTRIES = new Set(
-  "journal.db audit-key token hand joined config.json policy.json tokens.json agents ca".split(" "),
+  "journal.db audit-key token hand joined config.json policy.json mcp.json tokens.json agents ca".split(" "),
 );
 
 /**

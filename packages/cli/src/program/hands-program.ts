@@ -110,6 +110,11 @@ function addJoining(hands: Command, exit: Exit): void {
 
 function addServing(hands: Command, exit: Exit): void {
   hands
+    .command("login")
+    .description("sign in at an MCP server of this machine's mcp.json that asks for it")
+    .argument("<server>", "name of the server in mcp.json")
+    .action(async (server: string) => exit(await (await import("../commands/hands/login.ts")).signInForHand(server)));
+  hands
     .command("serve")
     .description("serve this folder to clients of the TCP agent protocol")
     .requiredOption("--tcp <host:port>", "address to listen on; port 0 picks a free one, no port means 4000")

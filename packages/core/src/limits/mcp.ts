@@ -46,6 +46,10 @@ export const MOUNT_LIMITS = {
   openMs: 20 * SECOND_MS,
   /** How long a server may take to answer whether it speaks the newest revision. */
   probeMs: 5 * SECOND_MS,
+  /** How long a person may take to sign in at a server. */
+  signInMs: 10 * MINUTE_MS,
+  /** How long before its end a token is renewed. */
+  renewMs: MINUTE_MS,
   /** How often a stream that broke off is gone on with. */
   resumptions: 3,
   /** Longest wait before that, whatever the server asks for. */

@@ -8,6 +8,7 @@ import type { RpcMessage } from "@vidro/core/wire/mcp";
 import { lostFault, serverRefusal } from "./channel.ts";
 import type { ChannelRequest, ServerChannel } from "./channel.ts";
 import type { AddressedServer, MountedServer } from "./mount-file.ts";
+import type { ServerPlace } from "./stdio-channel.ts";
 
 const SESSION = "mcp-session-id";
 /** Codes of connections that were never made, so that nothing was asked. */
@@ -18,14 +19,17 @@ const GONE = 404;
 /** Talks to a server by a POST for each message; the address is that of the host's own file, so it may be private. */
 export class HttpChannel implements ServerChannel {
   readonly #server: MountedServer & AddressedServer;
+  readonly #tokens: ServerPlace["tokens"];
   #last = 0;
+  #token: string | undefined;
   #revision: string | undefined;
   #session: string | undefined;
   #isOpen = true;
   #hasChanged = false;
 
-  constructor(server: MountedServer & AddressedServer) {
+  constructor(server: MountedServer & AddressedServer, tokens?: ServerPlace["tokens"]) {
     this.#server = server;
+    this.#tokens = tokens;
   }
 
   get isOpen(): boolean {
@@ -73,6 +77,7 @@ export class HttpChannel implements ServerChannel {
 
   #headers(): { readonly [name: string]: string } {
     return {
+      ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
       ...this.#server.headers,
       ...(this.#revision === undefined ? {} : { "mcp-protocol-version": this.#revision }),
       ...(this.#session === undefined ? {} : { [SESSION]: this.#session }),
@@ -81,6 +86,7 @@ export class HttpChannel implements ServerChannel {
 
   async #post(body: Json, mirrored: { readonly [name: string]: string }, signal: AbortSignal): Promise<Response> {
     const { name, url } = this.#server;
+    this.#token = await this.#tokens?.find(this.#server);
     try {
       return await fetch(url, {
         method: "POST",
@@ -161,7 +167,7 @@ export class HttpChannel implements ServerChannel {
     const asked = headers.get("www-authenticate") ?? "no scheme";
     return new Fault(
       "TOOL_FAILED",
-      `The server ${name} asks for authorization (${asked.slice(0, 200)}): put a header into mcp.json, "headers": {"Authorization": "Bearer …"}.`,
+      `The server ${name} asks for authorization (${asked.slice(0, 200)}): sign in with vidro hands login ${name}, or put a header into mcp.json, "headers": {"Authorization": "Bearer …"}.`,
       { detail: { status } },
     );
   }

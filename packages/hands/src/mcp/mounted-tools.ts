@@ -4,7 +4,9 @@ import type { JsonObject, OrderPlan } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import type { HandTool, ToolInputSchema } from "../tools/tool.ts";
 import { readMountFile } from "./mount-file.ts";
+import { OAuthTokens } from "./oauth-tokens.ts";
 import { definitionOf, ToolPins } from "./pins.ts";
+import { TOKENS_FILE } from "./server-sign-in.ts";
 import type { ForeignTool } from "./server-client.ts";
 import { ServerMount } from "./server-mount.ts";
 import type { ServerPlace } from "./stdio-channel.ts";
@@ -36,7 +38,8 @@ const TOOL_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 export async function mountServers(options: MountOptions): Promise<MountedTools> {
   const { file, variables, state, version, note } = options;
   const pins = new ToolPins(join(state, "mcp-pins.json"));
-  const mounts = readMountFile(file, variables).map((server) => new ServerMount(server, options, version));
+  const place = { ...options, tokens: new OAuthTokens(join(state, TOKENS_FILE)) };
+  const mounts = readMountFile(file, variables).map((server) => new ServerMount(server, place, version));
   const tools = new Map<string, HandTool>();
   const listed = await Promise.all(
     mounts.map(async (mount) => {

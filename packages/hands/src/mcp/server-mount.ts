@@ -56,7 +56,8 @@ export class ServerMount {
 
   async #connect(): Promise<OpenServer> {
     const { server } = this;
-    const channel = "command" in server ? await openStdioChannel(server, this.#place) : new HttpChannel(server);
+    const channel =
+      "command" in server ? await openStdioChannel(server, this.#place) : new HttpChannel(server, this.#place.tokens);
     try {
       const client = await ServerClient.connect(channel, this.#version);
       return { channel, client, tools: await this.#list(client) };

@@ -15,6 +15,8 @@ import type { MountedServer, ProgramServer } from "./mount-file.ts";
 export interface ServerPlace {
   readonly workspace: string;
   readonly env: { readonly [name: string]: string };
+  /** Tokens of servers that a person has signed in at. */
+  readonly tokens?: { find(server: { readonly name: string; readonly url: string }): Promise<string | undefined> };
 }
 
 interface OpenRequest {

@@ -94,6 +94,18 @@ export async function keyLine(folder: string): Promise<string> {
   return `${JSON.stringify({ ...hand, key: openReceiptSigner(state.folder).key })}\n`;
 }
 
+/** Has a person sign in at an MCP server of this host; the link to open is printed. */
+export async function signInAt(
+  server: string,
+  places: { readonly file: string; readonly state: string },
+): Promise<number> {
+  const { signInToServer } = await import("../mcp/server-sign-in.ts");
+  const open = (link: string): void => printNote(`Open this link to sign in at ${server}:\n${link}`);
+  await signInToServer({ server, ...places, open });
+  printNote(`Signed in at ${server}. A hand that is at work mounts it when it is started again.`);
+  return EXIT.ok;
+}
+
 /** Handles the signals that do not end a hand; returns the list of settings that SIGHUP reloads. */
 function heedSignals(): Reloadable[] {
   const reloadables: Reloadable[] = [];
