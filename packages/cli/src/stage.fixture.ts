@@ -82,8 +82,13 @@ export class Stage implements AsyncDisposable {
 
   /** Starts the command on a terminal of 100 columns and 30 rows. */
   terminal(...args: readonly string[]): Terminal {
+    return this.terminalOf(100, ...args);
+  }
+
+  /** Starts the command on a terminal of that width. */
+  terminalOf(columns: number, ...args: readonly string[]): Terminal {
     const line = [...COMMAND, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
-    return new Terminal(this.#spawn(["script", "-qfec", `stty cols 100 rows 30; exec ${line}`, "/dev/null"]));
+    return new Terminal(this.#spawn(["script", "-qfec", `stty cols ${columns} rows 30; exec ${line}`, "/dev/null"]));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -331,6 +331,7 @@ test("a pasted text of several lines is one task", async () => {
   const terminal = stage.terminal();
   await terminal.sees("› ");
   terminal.type("first line\nsecond line\n");
+  await terminal.sees("1 step");
   await terminal.sees("› ");
   terminal.type("\u0004");
   assert.equal(await terminal.ends(), 0);

@@ -57,7 +57,7 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
   /** Runs that were just started, which the brain drives already. */
   const fresh = new Set<string>();
   return {
-    async start({ task, key, budget, thread, agent, hand, workspace, model, effort }) {
+    async start({ task, key, budget, thread, agent, hand, workspace, model, effort, tools }) {
       const about = {
         ...(folder === undefined || folder === workspace ? {} : { workspace }),
         ...(key === undefined ? {} : { key }),
@@ -67,6 +67,7 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
         ...(hand === undefined ? {} : { hand }),
         ...(model === undefined ? {} : { model }),
         ...(effort === undefined ? {} : { effort }),
+        ...(tools === undefined ? {} : { tools }),
       };
       const { head, existed } = await withFaults(vidro.start(task, about));
       own.add(head.id);

@@ -38,12 +38,20 @@ interface OpenApproval {
 /** Lists what waits for a yes, the longest wait first. */
 export async function listApprovals(flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
   return withBrainApi(flags, async ({ runs }) => {
-    const open = await openApprovals(runs);
-    if (flags.json === true) for (const approval of open) writeJson(approvalLine(approval));
-    else if (open.length === 0) say("Nothing waits for an approval.");
-    else print(paint("dim", HEADING), ...open.map(row), "", "Decide: vidro approvals approve <run>, or deny <run>");
+    if (flags.json === true) for (const approval of await openApprovals(runs)) writeJson(approvalLine(approval));
+    else {
+      const rows = await approvalTable(runs);
+      if (rows.length === 0) say("Nothing waits for an approval.");
+      else print(...rows, "", "Decide: vidro approvals approve <run>, or deny <run>");
+    }
     return EXIT.ok;
   });
+}
+
+/** What waits for a yes, as the rows of a table; none when nothing does. */
+export async function approvalTable(runs: BrainRuns): Promise<readonly string[]> {
+  const open = await openApprovals(runs);
+  return open.length === 0 ? [] : [paint("dim", HEADING), ...open.map(row)];
 }
 
 /** Shows the whole plan that waits in a run. */

@@ -1,5 +1,6 @@
 import { asFault, Fault, TERMINAL_LIMITS } from "@vidro/core";
-import { oneLine } from "@vidro/core/text";
+import { DIRECT, directTask } from "@vidro/core/run";
+import { commandWords, oneLine } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import type { BrainApi } from "../brain-api/brain-api.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
@@ -9,25 +10,22 @@ import type { ModelFlags } from "../program/model-flags.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { isRunWatched } from "../view/interrupts.ts";
 import { readWords } from "../view/keyboard.ts";
+import type { Completions, WordsOptions } from "../view/keyboard.ts";
+import { terminalInput } from "../view/terminal-input.ts";
+import { terminalLanguage } from "../view/terminal-kind.ts";
 import { paint } from "../view/symbols.ts";
-import { showRun, unusedModelWords } from "../view/show-run.ts";
+import { showTalkedRun, unusedModelWords } from "../view/show-run.ts";
 import { print, say, sayFault } from "../program/output.ts";
-import { runRows } from "./runs.ts";
+import { completeFile, includeFiles } from "./talk/included-files.ts";
+import { commandsLike, talkCommand } from "./talk/slash-commands.ts";
+import type { TalkState } from "./talk/slash-commands.ts";
+import { sayWrapped } from "./talk/say-wrapped.ts";
+import { talkWords } from "./talk/talk-words.ts";
 
 const PROMPT = "› ";
 const TASK_CHARS = 70;
-const LISTED_RUNS = 10;
-const EXAMPLES = ["how much disk is free here?", "what is in this folder?", "which processes use the most memory?"];
 /** Words that leave the conversation. */
 const EXITS = new Set(["exit", "quit", "bye", "sair", "salir", ":q", "/exit", "/quit"]);
-
-const HELP = `Say what to do, in your own words; the next line goes on from there.
-  /runs   the latest runs
-  /help   this, as ? does
-  exit    leave (Ctrl-D does too)
-Arrow up brings back earlier tasks. A text of several lines that you paste is one task.
-While something runs: Ctrl-C ends it; twice leaves it open for vidro attach.
-When you are asked: y yes, n or Esc no, w no and why, ? the keys.`;
 
 /** A conversation: each line typed becomes a run, and each run knows the ones before it. */
 export async function talk(flags: BrainFlags & ModelFlags = {}): Promise<number> {
@@ -44,96 +42,141 @@ export async function talk(flags: BrainFlags & ModelFlags = {}): Promise<number>
  * Ctrl-C between two tasks prints how to leave; while a run is watched, its watcher acts on Ctrl-C;
  * while a task is being started, the second Ctrl-C ends the process.
  */
-export async function* readTasks(history: () => readonly string[] = () => []): AsyncGenerator<string> {
+export async function* readTasks(how: () => WordsOptions = () => ({})): AsyncGenerator<string> {
+  const words = talkWords(terminalLanguage());
   let pressesAtWork = 0;
   let isAtWork = false;
   const interrupt = (): void => {
     if (isRunWatched()) return;
     if (isAtWork && (pressesAtWork += 1) > 1) process.exit(EXIT.aborted);
-    say(paint("dim", isAtWork ? "Ctrl-C again leaves." : "exit or Ctrl-D leaves."));
+    say(paint("dim", isAtWork ? words.leavesAgain : words.leaves));
   };
   process.on("SIGINT", interrupt);
+  // For the whole conversation: between two prompts, too, Ctrl-C is a key.
+  const release = terminalInput.hold();
   try {
     for (;;) {
-      const words = (await readWords(PROMPT, NEVER, { history: history() }))?.trim();
-      if (words === undefined || EXITS.has(words.toLowerCase())) return;
-      if (words === "") continue;
+      const typed = (await readWords(PROMPT, NEVER, how()))?.trim();
+      if (typed === undefined || EXITS.has(typed.toLowerCase())) return;
+      if (typed === "") continue;
       isAtWork = true;
-      yield words;
+      yield typed;
       [isAtWork, pressesAtWork] = [false, 0];
     }
   } finally {
+    release();
     process.off("SIGINT", interrupt);
   }
 }
 
 async function greet(brain: BrainApi, { model }: ModelFlags): Promise<void> {
-  const decider = model === undefined ? await brain.decider() : `${oneLine(model, TASK_CHARS)} decides.`;
-  print(
-    `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${requireFolder(".")} · brain: ${brain.place}`)}`,
+  const words = talkWords(terminalLanguage());
+  const decider = model === undefined ? await brain.decider() : words.decides(oneLine(model, TASK_CHARS));
+  sayWrapped(
+    `${paint(["cyan", "bold"], "vidro")} ${paint("dim", words.place(requireFolder("."), brain.place))}`,
     ...(decider === undefined ? [] : [decider]),
     ...(model === undefined ? unusedModelWords(brain) : []),
-    "Nothing is changed without your yes, and everything is kept: vidro runs list",
+    words.kept,
     "",
-    "Try:",
-    ...EXAMPLES.map((example) => `  ${paint("cyan", example)}`),
-    paint("dim", "? tells more, exit leaves."),
+    words.tryThis,
+    ...words.examples.map((example) => `  ${paint("cyan", example)}`),
+    paint("dim", words.hint),
     "",
   );
 }
 
 class Talk {
   readonly #brain: BrainApi;
-  readonly #model: ModelFlags;
-  #thread: string | undefined;
-  #history: string[] = [];
+  readonly #words = talkWords(terminalLanguage());
+  readonly #state: TalkState;
+  #history: readonly string[] = [];
+  /** What was typed while a run worked and was not sent. */
+  #draft = "";
 
   constructor(brain: BrainApi, flags: ModelFlags) {
     this.#brain = brain;
-    this.#model = modelOf(flags);
+    this.#state = { model: modelOf(flags), agent: undefined, tools: undefined, thread: undefined, runs: [] };
   }
 
   async run(): Promise<number> {
     const earlier = await this.#brain.runs.list({ limit: TERMINAL_LIMITS.history });
     this.#history = earlier.map((head) => oneLine(head.task, TERMINAL_LIMITS.lineChars));
-    for await (const words of readTasks(() => this.#history)) {
-      if (words.startsWith("/") || words === "?") await this.#command(words);
-      else {
-        const left = await this.#task(words);
-        if (left !== undefined) return left;
-      }
+    const how = (): WordsOptions => ({ history: this.#history, prefill: this.#draft, complete });
+    for await (const typed of readTasks(how)) {
+      this.#draft = "";
+      this.#history = [typed, ...this.#history.filter((other) => other !== typed)].slice(0, TERMINAL_LIMITS.history);
+      const left = await this.#take(typed).catch((thrown: unknown) => sayFault(asFault(thrown).report()));
+      if (left !== undefined) return left;
     }
     return EXIT.ok;
   }
 
-  async #command(words: string): Promise<void> {
-    if (words === "/help" || words === "?") say(...HELP.split("\n"));
-    else if (words === "/runs") print(...runRows(await this.#brain.runs.list({ limit: LISTED_RUNS })));
-    else say(`There is no ${oneLine(words, TASK_CHARS)}. /help tells what there is.`);
+  /** Carries out what was typed; gives an exit code when a run is left open, which ends the conversation. */
+  async #take(typed: string): Promise<number | undefined> {
+    const words = this.#words;
+    if (typed.startsWith("/") || typed === "?") {
+      const watched = await talkCommand(typed, { brain: this.#brain, state: this.#state, words });
+      if (watched === undefined) return undefined;
+      return "id" in watched
+        ? this.#watch(watched.id, watched.isOwn)
+        : this.#start({ ...this.#state.model, ...watched });
+    }
+    if (typed.startsWith("!"))
+      return this.#start({ task: directTask(argvOf(typed.slice(1), words.unclosedQuote)), agent: DIRECT });
+    const { task, notes } = await includeFiles(typed, words);
+    sayWrapped(...notes.map((note) => paint("dim", `  ${note}`)));
+    const { agent, tools, model } = this.#state;
+    return this.#start({
+      task,
+      ...model,
+      ...(agent === undefined ? {} : { agent }),
+      ...(tools === undefined ? {} : { tools }),
+    });
   }
 
-  /** Runs a task; gives an exit code when the run is left open, which ends the conversation. */
-  async #task(task: string): Promise<number | undefined> {
-    this.#history = [task, ...this.#history].slice(0, TERMINAL_LIMITS.history);
+  async #start(request: {
+    readonly task: string;
+    readonly agent?: string;
+    readonly tools?: readonly string[];
+  }): Promise<number | undefined> {
+    const { thread } = this.#state;
+    const workspace = requireFolder(".");
+    const { run } = await this.#brain.runs.start({
+      ...request,
+      workspace,
+      ...(thread === undefined ? {} : { thread }),
+    });
+    this.#state.thread = run.thread;
+    return this.#watch(run.id, true);
+  }
+
+  async #watch(run: string, isOwn: boolean): Promise<number | undefined> {
+    if (isOwn) this.#state.runs = [...this.#state.runs, run];
     const { runs } = this.#brain;
     try {
-      const { run } = await runs.start({
-        task,
-        workspace: requireFolder("."),
-        ...this.#model,
-        ...(this.#thread === undefined ? {} : { thread: this.#thread }),
-      });
-      this.#thread = run.thread;
-      const code = await showRun(runs, { id: run.id, after: 0 }, {});
-      const { status } = await runs.find(run.id);
-      return status === "running" || status === "asking" ? code : undefined;
-    } catch (thrown) {
-      sayFault(asFault(thrown).report());
-      return undefined;
+      const { code, unsent } = await showTalkedRun(runs, { id: run, after: 0 });
+      this.#draft = unsent;
+      const { status } = await runs.find(run);
+      return isOwn && (status === "running" || status === "asking") ? code : undefined;
     } finally {
       print("");
     }
   }
+}
+
+/** What makes a line more than a program and its arguments. */
+const SHELL_SIGNS = /[|&;<>()$`*?[\]#~{}!\n]|^\s*\w+=/;
+
+/** The program and arguments of a command line; one that needs a shell is given to one. */
+function argvOf(line: string, unclosed: string): readonly string[] {
+  const argv = SHELL_SIGNS.test(line) ? ["sh", "-c", line.trim()] : commandWords(line);
+  if (argv === undefined || argv.length === 0) throw new Fault("BAD_REQUEST", unclosed);
+  return argv;
+}
+
+async function complete(before: string): Promise<Completions | undefined> {
+  if (/^\/\w*$/.test(before)) return { from: 0, words: commandsLike(before) };
+  return completeFile(before);
 }
 
 const NEVER = new AbortController().signal;

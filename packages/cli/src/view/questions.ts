@@ -4,6 +4,7 @@ import type { QuestionAsked } from "@vidro/core";
 import { NO_ANSWER, readApproval } from "./approval-keys.ts";
 import type { Review } from "./approval-keys.ts";
 import { dropStrayKeys, readWords } from "./keyboard.ts";
+import { terminalInput } from "./terminal-input.ts";
 import { prompt as show } from "../program/output.ts";
 
 /** An answer, and who gave it. */
@@ -50,8 +51,14 @@ export const personAnswerer: Answerer = {
   async answer(question, signal, review) {
     const by = userName();
     const { kind } = question.about;
-    if (kind === "approval" || kind === "tool") return { text: await readApproval(question, signal, review), by };
-    return { text: await choice(question, signal), by };
+    // From the first key to the last one, so that none is left to the terminal in between.
+    const release = terminalInput.hold();
+    try {
+      if (kind === "approval" || kind === "tool") return { text: await readApproval(question, signal, review), by };
+      return { text: await choice(question, signal), by };
+    } finally {
+      release();
+    }
   },
 };
 

@@ -1,4 +1,3 @@
-import type { WriteStream } from "node:tty";
 import { addUsage, liveText, TERMINAL_LIMITS, thinkingIn, usageIn } from "@vidro/core";
 import { BOOTSTRAP, voidsWords } from "@vidro/core/run";
 import {
@@ -26,19 +25,8 @@ import { actionFate } from "./run-fate.ts";
 import type { ActionFate } from "./run-fate.ts";
 import { paint, terminalSymbols } from "./symbols.ts";
 import type { Paint, TerminalSymbols } from "./symbols.ts";
-import type { Verbosity, Screen } from "./screen.ts";
+import type { Screen, TerminalOptions } from "./screen.ts";
 import { printText } from "../program/output.ts";
-
-/** How a run is shown to a person; with `live`, rows are redrawn. */
-interface TerminalOptions extends Verbosity {
-  /** The terminal, or stderr when there is none. */
-  readonly stream: WriteStream;
-  readonly live: boolean;
-  /** The run's id. */
-  readonly run: string;
-  /** Whether the answer goes to stdout as it is, and not to the rows. */
-  readonly isPiped: boolean;
-}
 
 /** The model's present work, in a word. */
 function doingOf({ attempt, summary }: Extract<Event, { type: "model.called" }>): string {
@@ -136,6 +124,10 @@ class TerminalScreen implements Screen {
 
   notice(words: string): void {
     this.#aside(this.#marks.note, words);
+    this.#draw();
+  }
+
+  redraw(): void {
     this.#draw();
   }
 
@@ -358,7 +350,14 @@ class TerminalScreen implements Screen {
       ...this.#planRows(TERMINAL_LIMITS.planRows),
       ...output.map((line) => this.#paint("dim", `${bar} ${oneLine(line, this.#room)}`)),
       `${this.#paint("cyan", mark)} ${oneLine(this.#doing, this.#room - SPAN_CHARS)} ${this.#paint("dim", span)}`,
+      ...this.#writtenRow(),
     ]);
+  }
+
+  /** The row that a person writes to the run at work. */
+  #writtenRow(): readonly string[] {
+    const row = this.#options.written?.(this.#rows.columns);
+    return row === undefined ? [] : [row];
   }
 
   #aside(mark: string, text: string): void {

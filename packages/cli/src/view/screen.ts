@@ -1,3 +1,4 @@
+import type { WriteStream } from "node:tty";
 import type { Entry, LiveEvent, QuestionAsked } from "@vidro/core";
 import { entryLine, liveLine } from "./json-lines.ts";
 import { say, writeLine } from "../program/output.ts";
@@ -14,6 +15,8 @@ export interface Screen {
   live(event: LiveEvent): void;
   /** Shows a note about the watching itself, such as what it waits for. */
   notice(words: string): void;
+  /** Draws again what is redrawn: something in it has changed. */
+  redraw(): void;
   /** Erases what is redrawn, so that others can write to the terminal until the next entry. */
   releaseTerminal(): void;
   /** Shows nothing more. */
@@ -24,6 +27,19 @@ export interface Screen {
 export interface Verbosity {
   readonly quiet: boolean;
   readonly verbose: boolean;
+}
+
+/** How a run is shown to a person; with `live`, rows are redrawn. */
+export interface TerminalOptions extends Verbosity {
+  /** The terminal, or stderr when there is none. */
+  readonly stream: WriteStream;
+  readonly live: boolean;
+  /** The run's id. */
+  readonly run: string;
+  /** Whether the answer goes to stdout as it is, and not to the rows. */
+  readonly isPiped: boolean;
+  /** The row below all others, which a person writes while the run works; undefined when there is none. */
+  readonly written?: ((columns: number) => string | undefined) | undefined;
 }
 
 /** A run as NDJSON on stdout. */
@@ -37,6 +53,7 @@ export function ndjsonScreen(run: string, { verbose }: Pick<Verbosity, "verbose"
     },
     // Notes are for people: stdout is the journal.
     notice: (words) => say(words),
+    redraw: () => undefined,
     releaseTerminal: () => undefined,
     close: () => undefined,
   };

@@ -1,3 +1,5 @@
+import type { Language } from "@vidro/core/text";
+
 /** What this terminal calls itself, as `xterm-256color`. */
 export function terminalName(): string | undefined {
   return process.env["TERM"];
@@ -9,3 +11,12 @@ export function isAsciiTerminal(): boolean {
   const locale = [LC_ALL, LC_CTYPE, LANG].find((name) => name !== undefined && name !== "");
   return locale !== undefined && !/utf-?8/i.test(locale);
 }
+
+/** The language of this terminal, by its locale; English where it is another one. */
+export function terminalLanguage(): Language {
+  const { LC_ALL, LC_MESSAGES, LANG } = process.env;
+  const locale = [LC_ALL, LC_MESSAGES, LANG].find((name) => name !== undefined && name !== "") ?? "";
+  return LANGUAGES.find((language) => locale.toLowerCase().startsWith(language)) ?? "en";
+}
+
+const LANGUAGES: readonly Language[] = ["pt", "es"];

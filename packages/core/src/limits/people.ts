@@ -46,6 +46,16 @@ export const TERMINAL_LIMITS = {
   spinnerMs: 100,
   /** How long keys typed before a question is shown are read and dropped. */
   strayKeysMs: 30,
+  /** A person who struck a key this short ago is still writing: a question waits for them. */
+  quietMs: 400,
+  /** The longest that a question waits for a person who is writing. */
+  writingMs: 5 * SECOND_MS,
+  /** Completions that are shown; the others are left out. */
+  completions: 40,
+  /** Size of a file that is put into a task; a larger one is refused. */
+  includedBytes: 64 * KIB,
+  /** Files that are put into one task. */
+  includedFiles: 8,
   /** Interval at which a watcher checks whether the process that drives the run died. */
   takeOverMs: SECOND_MS,
   /** Interval at which a watcher asks whether the brain and the hands of its run are there, and its wait for the answer. */

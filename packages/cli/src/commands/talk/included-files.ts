@@ -1,0 +1,75 @@
+import { open, readdir, realpath } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { asFault, TERMINAL_LIMITS } from "@vidro/core";
+import { byteWords } from "@vidro/core/text";
+import { requireFolder } from "../../program/require-folder.ts";
+import type { Completions } from "../../view/keyboard.ts";
+import { openPolicyAt, policyFile } from "../policy/policy-place.ts";
+import type { TalkWords } from "./talk-words.ts";
+
+/* Files that a person puts into a task by @name. They are read under the policy of this host, as a tool would be. */
+
+/** A name behind @, at the start of a word; a blank in it is written with a backslash. */
+const MENTION = /(?<=^|\s)@((?:\\ |\S)+)/g;
+const BEGUN = /(?:^|\s)@((?:\\ |\S)*)$/;
+
+/** A task with the files that it names, and a note for each name. */
+interface FilledTask {
+  readonly task: string;
+  readonly notes: readonly string[];
+}
+
+/** Puts the files that a task names behind it; what cannot be read or is not allowed stays a word. */
+export async function includeFiles(task: string, words: TalkWords): Promise<FilledTask> {
+  const names = [...new Set([...task.matchAll(MENTION)].map(([, name = ""]) => name.replaceAll("\\ ", " ")))];
+  const [texts, notes]: [string[], string[]] = [[], []];
+  for (const name of names) {
+    const path = resolve(requireFolder("."), name.replace(/[,.;:!?]+$/, ""));
+    const shown = relative(requireFolder("."), path) || path;
+    try {
+      if (texts.length >= TERMINAL_LIMITS.includedFiles) throw new Error(words.tooMany(TERMINAL_LIMITS.includedFiles));
+      const text = await readAllowed(path, words);
+      texts.push(`--- ${shown} ---\n${text}`);
+      notes.push(words.included(shown, byteWords(Buffer.byteLength(text))));
+    } catch (thrown) {
+      // A word such as @ada names no file at all.
+      if ((thrown as NodeJS.ErrnoException).code !== "ENOENT")
+        notes.push(words.notIncluded(shown, asFault(thrown).message));
+    }
+  }
+  return { task: [task, ...texts].join("\n\n"), notes };
+}
+
+async function readAllowed(path: string, words: TalkWords): Promise<string> {
+  const real = await realpath(path);
+  const workspace = await realpath(requireFolder("."));
+  const policy = await openPolicyAt(policyFile(), true);
+  const inWorkspace = real.startsWith(`${workspace}${sep}`);
+  const { decision, reason } = policy.judge({ kind: "file", operation: "read", path: real, inWorkspace });
+  if (decision !== "allow") throw new Error(reason);
+  await using file = await open(real, "r");
+  const stat = await file.stat();
+  if (!stat.isFile()) throw new Error(words.noText);
+  const bytes = Buffer.alloc(TERMINAL_LIMITS.includedBytes + 1);
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+  if (bytesRead > TERMINAL_LIMITS.includedBytes)
+    throw new Error(words.tooLarge(byteWords(TERMINAL_LIMITS.includedBytes)));
+  const text = bytes.subarray(0, bytesRead).toString("utf8");
+  if (text.includes("\u0000") || text.includes("\ufffd")) throw new Error(words.noText);
+  return text;
+}
+
+/** The names of files that may stand behind the @ before the cursor. */
+export async function completeFile(before: string): Promise<Completions | undefined> {
+  const [, begun] = BEGUN.exec(before) ?? [];
+  if (begun === undefined) return undefined;
+  const typed = begun.replaceAll("\\ ", " ");
+  const folder = typed.endsWith("/") || typed === "" ? typed : dirname(typed) === "." ? "" : `${dirname(typed)}/`;
+  const start = typed.slice(folder.length);
+  const entries = await readdir(join(requireFolder("."), folder || "."), { withFileTypes: true }).catch(() => []);
+  const words = entries
+    .filter(({ name }) => name.startsWith(start) && (start !== "" || !name.startsWith(".")))
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`.replaceAll(" ", "\\ "))
+    .sort();
+  return { from: before.length - begun.length, words };
+}

@@ -1,0 +1,41 @@
+import { oneLine } from "@vidro/core/text";
+import { LineEditor } from "./line-editor.ts";
+import { sendInterrupt, terminalInput } from "./terminal-input.ts";
+
+/** A line that a person writes while a run works. */
+export interface RemarkLine {
+  /** What is written so far, as a row; undefined when nothing is. */
+  row(columns: number): string | undefined;
+  /** Takes the keyboard back; gives what was written and not sent. */
+  end(): string;
+}
+
+const PROMPT = "› ";
+
+/** Reads lines from the keyboard and passes each on; `changed` is called when the row has to be drawn again. */
+export function openRemarkLine(say: (text: string) => void, changed: () => void): RemarkLine {
+  const editor = new LineEditor();
+  const forget = terminalInput.listen((key) => {
+    if (key.name === "interrupt") return sendInterrupt();
+    if (key.name === "enter") {
+      if (!editor.endsWithEnter()) return changed();
+      const text = editor.state.text.trim();
+      editor.clear();
+      if (text !== "") say(text);
+    } else editor.press(key);
+    changed();
+  });
+  return {
+    row(columns) {
+      const { text } = editor.state;
+      if (text === "") return undefined;
+      const room = Math.max(1, columns - PROMPT.length - 1);
+      const line = oneLine(text.replaceAll("\n", " ⏎ "), text.length * 2 + 1);
+      return `${PROMPT}${line.length <= room ? line : `…${line.slice(1 - room)}`}`;
+    },
+    end() {
+      forget();
+      return editor.state.text;
+    },
+  };
+}
