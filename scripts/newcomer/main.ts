@@ -19,8 +19,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Terminal } from "../../packages/cli/src/stage.fixture.ts";
+import { DocShell } from "../../tests/support/doc-shell.ts";
 import { BareHost } from "../../tests/support/bare-host.ts";
 import { ROOT } from "../setup.js";
+import { approveOnPhone } from "./phone.ts";
 import { missingLines, Readme } from "./readme.ts";
 
 const PROMPT = "newcomer% ";
@@ -174,6 +176,11 @@ async function besideDaemon(machine: Machine, shell: Shell, readme: Readme): Pro
     await daemon.sees("Ctrl-C ends it");
     const [url = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(daemon.seen) ?? [];
     expect("npm start", /^ +console: http:\S+#code=/m, daemon.seen);
+    const [, link = ""] = /^ +console: (\S+)/m.exec(daemon.seen) ?? [];
+    const began = performance.now();
+    await approveOnPhone(link, 'run "echo phone >> phone.txt"');
+    tell("link opened to first approval on a phone-sized page", seconds(began));
+    expect("what was approved there", /^phone$/m, await shell.run("cat phone.txt"));
     await overWires(shell, readme, url);
     await joinHost(machine, shell, readme);
     await survive(shell, readme);
@@ -236,6 +243,19 @@ async function joinHost(machine: Machine, shell: Shell, readme: Readme): Promise
   }
 }
 
+/** The tutorial, each block as it is written, with the commands of the clone. */
+async function followTutorial(machine: Machine): Promise<void> {
+  const began = performance.now();
+  const path = `${join(machine.clone, "packages/cli/bin")}:${machine.env["PATH"]}`;
+  const person = await DocShell.set(join(machine.folder, "tutorial"), path);
+  try {
+    faults.push(...(await person.follow("docs/tutorial.md")));
+  } finally {
+    await person.end();
+  }
+  tell("the tutorial, typed at once", seconds(began));
+}
+
 /** How long the command takes to its first line, once all is set up. */
 async function firstLine(machine: Machine): Promise<string> {
   const began = performance.now();
@@ -269,6 +289,7 @@ try {
   tell("archive", mebibytes(existsSync(archive) ? statSync(archive).size : 0));
   await offTerminal(shell, readme);
   await besideDaemon(machine, shell, readme);
+  await followTutorial(machine);
   tell("all of it", seconds(began));
 } finally {
   await shell?.hangUp();
