@@ -79,7 +79,7 @@ function pidsWith(word: string): readonly number[] {
     });
 }
 
-test("the published servers filesystem and everything are mounted on stdio and HTTP, asked about, and called", async (t) => {
+test("the published servers filesystem and everything are mounted on stdio and HTTP, asked about, called, and killed in mid-call", async (t) => {
   const folder = scratch(t);
   const port = await freePort();
   const web = spawn(process.execPath, [EVERYTHING, "streamableHttp"], {
@@ -88,6 +88,7 @@ test("the published servers filesystem and everything are mounted on stdio and H
   });
   t.after(() => web.kill("SIGKILL"));
   await once(web.stderr, "data");
+  const mark = `--local-${process.pid}`;
   const files = node(join(SERVERS, "server-filesystem/dist/index.js"), join(folder, "workspace"));
   mkdirSync(join(folder, "workspace"), { recursive: true });
   await until("the server listens", async () =>
@@ -100,7 +101,7 @@ test("the published servers filesystem and everything are mounted on stdio and H
     t,
     {
       files,
-      all: node(EVERYTHING, "stdio"),
+      all: node(EVERYTHING, "stdio", mark),
       web: { url: `http://127.0.0.1:${port}/mcp` },
       gone: node("/no/such/file.js"),
     },
@@ -121,6 +122,10 @@ test("the published servers filesystem and everything are mounted on stdio and H
   assert.equal(textOf(await call(hand, "all__echo", { message: "hi" })), "Echo: hi");
   assert.match(textOf(await call(hand, "web__get-sum", { a: 2, b: 3 })), /5/);
   assert.match(textOf(await call(hand, "all__get-tiny-image", {})), /\[image image\/png, \d+ bytes\]/);
+  const long = call(hand, "all__trigger-long-running-operation", { duration: 600, steps: 1 });
+  for (const message of ["one", "two"]) await call(hand, "all__echo", { message });
+  for (const pid of pidsWith(mark)) process.kill(pid, "SIGKILL");
+  assert.equal((await long).type, "unknown", "it is killed in mid-call");
 });
 
 test("a server that is killed in mid-call leaves an unknown outcome, on a remote hand, too, and the call is not made again", async (t) => {
