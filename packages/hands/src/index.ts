@@ -17,6 +17,9 @@ export { findProcessScreen } from "./exec/sandbox/process-screen.ts";
 export { surviveErrors } from "./program/uncaught-errors.ts";
 export { TOOLS } from "./tools/tools.ts";
 
+/** Reads the file of MCP servers; loaded only where it is looked at. */
+export const loadMountFile = () => import("./mcp/mount-file.ts");
+
 /** A hand that listens for TCP; loaded only where one is served. */
 export const loadTcpHand = () => import("./program/tcp-hand.ts");
 

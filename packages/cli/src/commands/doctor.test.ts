@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -67,4 +68,19 @@ test("doctor calls no vendor: it says that a key is set, or which one is missing
   const { code, row } = await rowOf(bare, "model");
   assert.deepEqual([code, row["status"]], [1, "fail"]);
   assert.match(String(row["summary"]), /set OPENAI_API_KEY/);
+});
+
+test("doctor names the MCP servers of the hand, and what is wrong with their file", async () => {
+  await using stage = await Stage.set();
+  await mkdir(stage.home, { mode: 0o700 });
+  const file = join(stage.home, "mcp.json");
+  await writeFile(
+    file,
+    JSON.stringify({ mcpServers: { files: { command: "true" }, web: { url: "http://127.0.0.1:1" } } }),
+  );
+  assert.match(String((await rowOf(stage, "mcp")).row["summary"]), /^2 MCP servers: files, web$/);
+  await writeFile(file, '{"mcpServers": {"files": {}}}');
+  const { code, row } = await rowOf(stage, "mcp");
+  assert.deepEqual([code, row["status"]], [1, "fail"]);
+  assert.match(String(row["summary"]), /mcp\.json: files needs a command or a url/);
 });

@@ -71,6 +71,12 @@ const LOOKS: { readonly [id: string]: (home: string) => CheckFinding | Promise<C
     if (warning === undefined || file === undefined) return ok(summary);
     return warn(`${summary}: it holds against no brain that works as this user`, warning);
   },
+  mcp: async (home) => {
+    const { readMountFile } = await (await import("@vidro/hands")).loadMountFile();
+    const servers = readMountFile(join(home, "mcp.json"), commandConfig().env);
+    if (servers.length === 0) return ok("the hand of this machine mounts no MCP servers");
+    return ok(`${countWords(servers.length, "MCP server")}: ${servers.map(({ name }) => name).join(", ")}`);
+  },
   terminal: () => {
     const { stdin, stdout } = process;
     if (!stdin.isTTY || !stdout.isTTY)
