@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Fault, REGISTER_LIMITS, isObject, SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
-import type { HandDescription, JsonObject, Records, ToolSpec } from "@vidro/core";
+import type { Bus, HandDescription, JsonObject, Records, ToolSpec } from "@vidro/core";
 import { answerSigned, deriveKeys, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import type { VerifiedMessage, SignedMessageServer } from "@vidro/core/wire/agent-http";
 import { openEnvelope } from "@vidro/core/wire/agent-ws";
@@ -30,6 +30,8 @@ export interface AgentHttpDependencies {
   readonly identities: Pick<Identities, "find">;
   /** The store of nonces. */
   readonly records: Records;
+  /** Tells other brains of attempts. */
+  readonly bus?: Bus;
   /** Takes the telemetry samples of a hand. */
   readonly take: TakeSample;
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
@@ -60,7 +62,7 @@ export class AgentHttp {
   constructor(deps: AgentHttpDependencies) {
     this.#deps = deps;
     this.#bounds = { ...AGENT_HTTP_BOUNDS, ...deps.bounds };
-    this.#nonces = new UsedNonces(deps.records, deps.now);
+    this.#nonces = new UsedNonces(deps.records, deps.now, deps.bus);
     this.#addresses = new HandAddresses(deps.records);
   }
 

@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { SOUTHBOUND_LIMITS } from "@vidro/core";
-import type { GatewayName, Records } from "@vidro/core";
+import type { Bus, GatewayName, Records } from "@vidro/core";
 import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
@@ -27,6 +27,8 @@ interface GatewayOptions {
     | { readonly port?: number; readonly hosts?: readonly string[]; readonly archives?: ArchiveSource }
     | undefined;
   readonly version: string;
+  /** The way to other brains, if one is set. */
+  readonly bus?: Bus;
   readonly log: Log;
 }
 

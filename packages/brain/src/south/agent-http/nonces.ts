@@ -1,5 +1,5 @@
 import { Fault, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
-import type { Records } from "@vidro/core";
+import type { Bus, Records } from "@vidro/core";
 import type { SignatureClaim } from "@vidro/core/wire/signature";
 import { AttemptLimit } from "../enrolment/attempt-limit.ts";
 
@@ -16,12 +16,13 @@ export class UsedNonces {
   /** Together with how long a nonce is kept, this bounds how many there are. */
   readonly #tries: AttemptLimit;
 
-  constructor(records: Records, now: () => number) {
+  constructor(records: Records, now: () => number, bus?: Bus) {
     this.#records = records;
     this.#now = now;
     this.#tries = new AttemptLimit(
       { burst: SIGNED_HTTP_LIMITS.burst, everyMs: SIGNED_HTTP_LIMITS.everyMs, kept: REGISTER_LIMITS.known },
       now,
+      { bus, what: "signed" },
     );
   }
 

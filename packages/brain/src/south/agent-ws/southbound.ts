@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
-import type { InvitationLetter, InvitationOptions, Invitee, Records, ToolSpec } from "@vidro/core";
+import type { Bus, InvitationLetter, InvitationOptions, Invitee, Records, ToolSpec } from "@vidro/core";
 import { formatInvitation, installCommand, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { TakeSample } from "../../observe/telemetry.ts";
@@ -43,6 +43,8 @@ export interface SouthboundOptions {
   /** Routes besides enrolment. */
   readonly routes?: readonly SouthboundRoute[];
   readonly version: string;
+  /** Tells other brains of attempts to join, to renew and to sign. */
+  readonly bus?: Bus;
   readonly log: Log;
   readonly now: () => number;
   /** Lower bounds than those of the gateway, for tests. */
@@ -82,7 +84,8 @@ export class SouthboundListener {
     this.#keys = new HandKeys({ records, now, secret: handsSecret(folder) });
     const { hands, take, standardTools, version, log } = options;
     this.#warrants = makeWarrants(() => this.#openAuthority(), now);
-    const said = { hands, take, standardTools, version, log, now, records, warrants: this.#warrants };
+    const shared = options.bus === undefined ? {} : { bus: options.bus };
+    const said = { hands, take, standardTools, version, log, now, records, warrants: this.#warrants, ...shared };
     this.#http = new AgentHttp({ ...said, keys: this.#keys, identities: this.#identities, scheme: "https" });
   }
 
@@ -154,7 +157,7 @@ export class SouthboundListener {
   }
 
   async #serve(): Promise<SouthboundServer> {
-    const { port, hosts, hands, take, standardTools, version, log, now, bounds, routes = [] } = this.#options;
+    const { port, hosts, hands, take, standardTools, version, log, now, bounds, bus, routes = [] } = this.#options;
     const authority = await this.#openAuthority();
     const identities = this.#identities;
     const peers = {
@@ -166,9 +169,18 @@ export class SouthboundListener {
     };
     const names = namesOf(hosts);
     const [invitations, keys] = [this.#invitations, this.#keys];
-    const enrolling = { authority: async () => authority, invitations, identities, keys, hands, standardTools, log };
+    const enrolling = {
+      authority: async () => authority,
+      invitations,
+      identities,
+      keys,
+      hands,
+      standardTools,
+      log,
+      bus,
+    };
     const renew = (hand: string, used: string, csr: string) => this.#renew(authority, { hand, used, csr });
-    const renewing = { authority, peers, renew };
+    const renewing = { authority, peers, renew, bus };
     return serveSouthbound({
       host: hosts.length === 0 ? "127.0.0.1" : undefined,
       port,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { openBus } from "../../bus/buses.ts";
 import { AttemptLimit } from "./attempt-limit.ts";
 
 const BOUNDS = { burst: 3, everyMs: 100, kept: 2 };
@@ -59,4 +60,20 @@ test("no pattern of tries gets more than the burst and the rate allow", () => {
       assert.ok(passed <= BOUNDS.burst + Math.floor(now / BOUNDS.everyMs));
     }),
   );
+});
+
+test("attempts at one brain count at the others on its bus", async () => {
+  const [one, two] = await Promise.all([openBus("memory:attempts"), openBus("memory:attempts")]);
+  const clock = (): number => 0;
+  const here = new AttemptLimit(BOUNDS, clock, { bus: one, what: "enrol" });
+  const there = new AttemptLimit(BOUNDS, clock, { bus: two, what: "enrol" });
+  const other = new AttemptLimit(BOUNDS, clock, { bus: two, what: "renew" });
+  here.takeAttempt("a");
+  there.takeAttempt("a");
+  here.takeAttempt("a");
+  await new Promise(setImmediate);
+  for (const limit of [here, there]) assert.throws(() => limit.takeAttempt("a"), { code: "RATE_LIMITED" });
+  other.takeAttempt("a");
+  there.takeAttempt("b");
+  await Promise.all([one.close(), two.close()]);
 });

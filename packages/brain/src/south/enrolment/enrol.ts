@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Fault, isObject, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
-import type { ToolSpec } from "@vidro/core";
+import type { Bus, ToolSpec } from "@vidro/core";
 import { ENROL_PATH } from "@vidro/core/wire/enrolment";
 import type { EnrolReply, EnrolRequest } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
@@ -24,11 +24,13 @@ interface EnrolRouteDependencies {
   /** The tools that a hand is assumed to have until its first hello. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;
+  /** Tells other brains of attempts. */
+  readonly bus?: Bus | undefined;
 }
 
 /** The route where an invited host gets its identity and its first certificate or key. */
 export function enrolRoute(deps: EnrolRouteDependencies): SouthboundRoute {
-  const tries = new AttemptLimit(ENROL_ATTEMPTS);
+  const tries = new AttemptLimit(ENROL_ATTEMPTS, undefined, { bus: deps.bus, what: "enrol" });
   return {
     method: "POST",
     path: ENROL_PATH,

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { Fault, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
+import type { Bus } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
 import type { Authority, IssuedCertificate } from "./authority.ts";
@@ -15,11 +16,13 @@ interface RenewRouteDependencies {
   readonly peers: PeerCheckDependencies;
   /** Issues a new certificate to a hand that showed the one of this serial number. */
   readonly renew: (hand: string, serial: string, csr: string) => Promise<IssuedCertificate>;
+  /** Tells other brains of attempts. */
+  readonly bus?: Bus | undefined;
 }
 
 /** The route where a hand whose certificate expired while it was away gets a new one. */
-export function renewRoute({ authority, peers, renew }: RenewRouteDependencies): SouthboundRoute {
-  const tries = new AttemptLimit(ENROL_ATTEMPTS);
+export function renewRoute({ authority, peers, renew, bus }: RenewRouteDependencies): SouthboundRoute {
+  const tries = new AttemptLimit(ENROL_ATTEMPTS, undefined, { bus, what: "renew" });
   const own = new X509Certificate(authority.certificate);
   return {
     method: "POST",
