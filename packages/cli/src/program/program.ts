@@ -5,6 +5,8 @@ import { addHands } from "./hands-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addAcp, addMcp, addTcp, addWorker } from "./wire-program.ts";
 import { addSchedules } from "./schedules-program.ts";
+import { helpIn } from "./help-words.ts";
+import { terminalLanguage } from "../view/terminal-kind.ts";
 import { addShell } from "./shell-program.ts";
 import { addModelFlags } from "./model-flags.ts";
 import { addDaemon } from "./daemon-program.ts";
@@ -24,7 +26,7 @@ export function buildProgram(version: string, exit: Exit): Command {
     )
     .version(version, "-v, --version", "print the version")
     .helpCommand("help [command]", "show help for a command")
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({ showGlobalOptions: false, ...helpIn(terminalLanguage()) })
     .addHelpText("after", '\nTry:\n  vidro run "how much disk is free here?"\n  vidro doctor')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });

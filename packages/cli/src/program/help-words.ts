@@ -1,0 +1,273 @@
+import { Help } from "commander";
+import type { Argument, Command, HelpConfiguration, Option } from "commander";
+import type { Language } from "@vidro/core/text";
+
+/* The words of --help in Portuguese and Spanish, by the English ones. A sentence that is not here stays English. */
+
+type Row = readonly [en: string, pt: string, es: string];
+
+const TITLES: readonly Row[] = [
+  ["Usage:", "Uso:", "Uso:"],
+  ["Arguments:", "Argumentos:", "Argumentos:"],
+  ["Options:", "Opções:", "Opciones:"],
+  ["Commands:", "Comandos:", "Comandos:"],
+  ["display help for command", "mostra a ajuda do comando", "muestra la ayuda del comando"],
+  ["show help for a command", "mostra a ajuda de um comando", "muestra la ayuda de un comando"],
+  ["print the version", "imprime a versão", "imprime la versión"],
+];
+
+const COMMANDS: readonly Row[] = [
+  [
+    "Runs tasks on your machines: a brain decides, hands execute, every step is recorded.\nWithout a command, vidro opens a conversation.",
+    "Executa tarefas nas suas máquinas: um cérebro decide, mãos executam, cada passo fica registrado.\nSem um comando, vidro abre uma conversa.",
+    "Ejecuta tareas en sus máquinas: un cerebro decide, manos ejecutan, cada paso queda registrado.\nSin un comando, vidro abre una conversación.",
+  ],
+  [
+    "start the daemon: a brain that serves HTTP, with a hand for this folder",
+    "inicia o daemon: um cérebro que serve HTTP, com uma mão para esta pasta",
+    "inicia el daemon: un cerebro que sirve HTTP, con una mano para esta carpeta",
+  ],
+  [
+    "end the daemon in order: it answers what it was asked; open runs go on at its next start",
+    "encerra o daemon em ordem: ele responde o que lhe foi pedido; execuções abertas continuam no próximo início",
+    "termina el daemon en orden: responde lo que se le pidió; las ejecuciones abiertas siguen en el próximo inicio",
+  ],
+  [
+    "end the daemon and start it again in the background, in its folder and with its flags",
+    "encerra o daemon e o inicia de novo em segundo plano, na sua pasta e com as suas opções",
+    "termina el daemon y lo inicia de nuevo en segundo plano, en su carpeta y con sus opciones",
+  ],
+  [
+    "show the log of the daemon that runs in the background",
+    "mostra o log do daemon que roda em segundo plano",
+    "muestra el registro del daemon que corre en segundo plano",
+  ],
+  [
+    "make the daemon a service of systemd: root one with its own user, others one of their own",
+    "faz do daemon um serviço do systemd: root um com usuário próprio, outros um seu",
+    "hace del daemon un servicio de systemd: root uno con usuario propio, otros uno suyo",
+  ],
+  [
+    "copy all state of this home into a new folder; the daemon may run meanwhile",
+    "copia todo o estado deste diretório para uma nova pasta; o daemon pode estar rodando",
+    "copia todo el estado de este directorio a una carpeta nueva; el daemon puede estar corriendo",
+  ],
+  [
+    "put the state of a backup in the place of this home; the next start asks about each open run",
+    "põe o estado de um backup no lugar deste; o próximo início pergunta por cada execução aberta",
+    "pone el estado de una copia en lugar de este; el próximo inicio pregunta por cada ejecución abierta",
+  ],
+  [
+    "copy the journals and records of this home to PostgreSQL, and compare them; the file stays as it is",
+    "copia os diários e registros deste diretório para o PostgreSQL e os compara; o arquivo fica como está",
+    "copia los diarios y registros de este directorio a PostgreSQL y los compara; el archivo queda como está",
+  ],
+  ["show the status of the running daemon", "mostra o estado do daemon", "muestra el estado del daemon"],
+  [
+    "print a link to the daemon's web console that signs a browser in, once and within a minute",
+    "imprime um link para o console web do daemon, que vale uma vez e por um minuto",
+    "imprime un enlace a la consola web del daemon, que vale una vez y por un minuto",
+  ],
+  [
+    "run a task and show it until it ends",
+    "executa uma tarefa e a mostra até o fim",
+    "ejecuta una tarea y la muestra hasta el final",
+  ],
+  [
+    "open a conversation, as vidro alone does",
+    "abre uma conversa, como faz vidro sozinho",
+    "abre una conversación, como hace vidro solo",
+  ],
+  [
+    "work on this folder: a brain decides, this process executes (also: codegen)",
+    "trabalha nesta pasta: um cérebro decide, este processo executa (também: codegen)",
+    "trabaja en esta carpeta: un cerebro decide, este proceso ejecuta (también: codegen)",
+  ],
+  [
+    "watch a run from its beginning; a run without a driver is driven on",
+    "acompanha uma execução desde o início; uma execução parada é levada adiante",
+    "mira una ejecución desde el principio; una ejecución parada sigue adelante",
+  ],
+  [
+    "say something to a run at work; its model is told with the next step",
+    "diz algo a uma execução em andamento; o modelo fica sabendo no próximo passo",
+    "dice algo a una ejecución en curso; su modelo lo sabe con el próximo paso",
+  ],
+  [
+    "list, show, sum up, export, delete, abort, fork and replay runs",
+    "lista, mostra, soma, exporta, apaga, encerra, bifurca e repete execuções",
+    "lista, muestra, suma, exporta, borra, termina, bifurca y repite ejecuciones",
+  ],
+  [
+    "list, show and decide what waits for a person's yes",
+    "lista, mostra e decide o que espera pelo sim de uma pessoa",
+    "lista, muestra y decide lo que espera el sí de una persona",
+  ],
+  [
+    "list and change agents: personas with a prompt, a model and tools",
+    "lista e muda agentes: personas com um prompt, um modelo e ferramentas",
+    "lista y cambia agentes: personas con un prompt, un modelo y herramientas",
+  ],
+  [
+    "add, list and remove tasks that the daemon runs at certain times",
+    "acrescenta, lista e remove tarefas que o daemon executa em certos horários",
+    "añade, lista y quita tareas que el daemon ejecuta a ciertas horas",
+  ],
+  [
+    "create, list and revoke tokens for the brain of this home",
+    "cria, lista e revoga tokens do cérebro deste diretório",
+    "crea, lista y revoca tokens del cerebro de este directorio",
+  ],
+  [
+    "list, invite and change hands: the hosts that execute actions",
+    "lista, convida e muda mãos: as máquinas que executam ações",
+    "lista, invita y cambia manos: las máquinas que ejecutan acciones",
+  ],
+  [
+    "serve tasks, commands, hands and knowledge to a program that speaks MCP on stdin and stdout",
+    "serve tarefas, comandos, mãos e conhecimento a um programa que fala MCP em stdin e stdout",
+    "sirve tareas, comandos, manos y conocimiento a un programa que habla MCP en stdin y stdout",
+  ],
+  [
+    "serve an editor that speaks the Agent Client Protocol on stdin and stdout",
+    "serve um editor que fala o Agent Client Protocol em stdin e stdout",
+    "sirve a un editor que habla el Agent Client Protocol en stdin y stdout",
+  ],
+  [
+    "send one request to a server of the TCP agent protocol",
+    "envia um pedido a um servidor do protocolo TCP de agentes",
+    "envía una petición a un servidor del protocolo TCP de agentes",
+  ],
+  [
+    "serve a local model on a Unix socket, for the brain and other programs",
+    "serve um modelo local em um socket Unix, para o cérebro e outros programas",
+    "sirve un modelo local en un socket Unix, para el cerebro y otros programas",
+  ],
+  [
+    "show, change, check and explain what hands may do without asking",
+    "mostra, muda, verifica e explica o que as mãos podem fazer sem perguntar",
+    "muestra, cambia, comprueba y explica lo que las manos pueden hacer sin preguntar",
+  ],
+  ["list, show and test models", "lista, mostra e testa modelos", "lista, muestra y prueba modelos"],
+  [
+    "show settings and where their values come from",
+    "mostra as configurações e de onde vêm os seus valores",
+    "muestra los ajustes y de dónde vienen sus valores",
+  ],
+  [
+    "verify that journal and outcomes were not altered",
+    "verifica que o diário e os resultados não foram alterados",
+    "verifica que el diario y los resultados no fueron alterados",
+  ],
+  [
+    "check everything that a run needs, without changing anything",
+    "verifica tudo de que uma execução precisa, sem mudar nada",
+    "comprueba todo lo que una ejecución necesita, sin cambiar nada",
+  ],
+  [
+    "print the completion of a shell: source <(vidro completion bash)",
+    "imprime o complemento de um shell: source <(vidro completion bash)",
+    "imprime el completado de un shell: source <(vidro completion bash)",
+  ],
+  [
+    "print the manual page: vidro man | man -l -",
+    "imprime a página do manual: vidro man | man -l -",
+    "imprime la página del manual: vidro man | man -l -",
+  ],
+];
+
+const RUN_WORDS: readonly Row[] = [
+  ["what to do; - reads it from stdin", "o que fazer; - lê de stdin", "qué hacer; - lo lee de stdin"],
+  ["print JSON, one line for each item", "imprime JSON, uma linha por item", "imprime JSON, una línea por elemento"],
+  [
+    "answer yes to every question; what the policy denies stays denied",
+    "responde sim a toda pergunta; o que a política nega continua negado",
+    "responde sí a toda pregunta; lo que la política niega sigue negado",
+  ],
+  ["print only the answer", "imprime só a resposta", "imprime solo la respuesta"],
+  [
+    "show the whole output of commands and every verdict of the policy",
+    "mostra a saída inteira dos comandos e cada veredito da política",
+    "muestra la salida entera de los comandos y cada veredicto de la política",
+  ],
+  [
+    "folder to work in (default: the current one)",
+    "pasta de trabalho (padrão: a atual)",
+    "carpeta de trabajo (por defecto: la actual)",
+  ],
+  [
+    "agent that does it, by name or uuid (default: bunny)",
+    "agente que faz, por nome ou uuid (padrão: bunny)",
+    "agente que lo hace, por nombre o uuid (por defecto: bunny)",
+  ],
+  [
+    "hands to use: an id, a name, tag:NAME, tool:NAME, or several with commas",
+    "mãos a usar: um id, um nome, tag:NOME, tool:NOME, ou várias com vírgulas",
+    "manos a usar: un id, un nombre, tag:NOMBRE, tool:NOMBRE, o varias con comas",
+  ],
+  [
+    "conversation to go on with: the thread of an earlier run",
+    "conversa a continuar: a thread de uma execução anterior",
+    "conversación a seguir: el hilo de una ejecución anterior",
+  ],
+  [
+    "idempotency key: asking again with the same key gives the same run",
+    "chave de idempotência: pedir de novo com a mesma chave dá a mesma execução",
+    "clave de idempotencia: pedir de nuevo con la misma clave da la misma ejecución",
+  ],
+  ["limit of model calls", "limite de chamadas do modelo", "límite de llamadas al modelo"],
+  ["limit of actions", "limite de ações", "límite de acciones"],
+  [
+    "limit of tokens, input and output together",
+    "limite de tokens, entrada e saída juntas",
+    "límite de tokens, entrada y salida juntas",
+  ],
+  [
+    "limit of what the model costs, in US dollars",
+    "limite do custo do modelo, em dólares",
+    "límite del costo del modelo, en dólares",
+  ],
+  [
+    "limit of working time in minutes",
+    "limite do tempo de trabalho em minutos",
+    "límite del tiempo de trabajo en minutos",
+  ],
+  [
+    "model that decides, or several with commas (default: the agent's, else VIDRO_MODEL)",
+    "modelo que decide, ou vários com vírgulas (padrão: o do agente, senão VIDRO_MODEL)",
+    "modelo que decide, o varios con comas (por defecto: el del agente, si no VIDRO_MODEL)",
+  ],
+  [
+    "how long the model thinks (default: the vendor's)",
+    "quanto o modelo pensa (padrão: o do fornecedor)",
+    "cuánto piensa el modelo (por defecto: lo del proveedor)",
+  ],
+  [
+    "address of the brain (default: VIDRO_URL, else the running daemon, else a brain inside this command)",
+    "endereço do cérebro (padrão: VIDRO_URL, senão o daemon, senão um cérebro dentro deste comando)",
+    "dirección del cerebro (por defecto: VIDRO_URL, si no el daemon, si no un cerebro dentro de este comando)",
+  ],
+  [
+    "token to send to the brain (default: VIDRO_TOKEN, else the running daemon's own)",
+    "token a enviar ao cérebro (padrão: VIDRO_TOKEN, senão o do próprio daemon)",
+    "token que se envía al cerebro (por defecto: VIDRO_TOKEN, si no el del propio daemon)",
+  ],
+];
+
+const COLUMN = { pt: 1, es: 2 } as const;
+
+/** How help is written in a language. */
+export function helpIn(language: Language): HelpConfiguration {
+  if (language === "en") return {};
+  const words = new Map([...TITLES, ...COMMANDS, ...RUN_WORDS].map((row) => [row[0], row[COLUMN[language]]]));
+  const translated = (text: string): string => words.get(text) ?? text;
+  const base = new Help();
+  return {
+    styleTitle: (title) => translated(title),
+    commandDescription: (command: Command) => translated(base.commandDescription(command)),
+    subcommandDescription: (command: Command) => translated(base.subcommandDescription(command)),
+    optionDescription: (option: Option) =>
+      base.optionDescription(option).replace(option.description, () => translated(option.description)),
+    argumentDescription: (argument: Argument) => translated(base.argumentDescription(argument)),
+  };
+}
