@@ -190,6 +190,13 @@ test("a tool whose server lies about it, renames it or changes its words is aske
   await again.close();
   const { hand: renamed } = await mount(t, servers, folder, [rule]);
   assert.equal(await decisionOn(renamed, "bad__erase"), "ask");
+  writeFileSync(word, "hidden");
+  const { hand: hidden, notes } = await mount(t, servers, folder, [rule]);
+  assert.equal(
+    hidden.tools.some(({ name }) => name === "bad__note"),
+    false,
+  );
+  assert.deepEqual(notes, ["The tool bad__note is left out: its schema has characters that cannot be seen."]);
 });
 
 test("a server that floods, sends a huge message or never answers is cut off, with an unknown outcome at most once", async (t) => {

@@ -78,3 +78,10 @@ function escapeOf(point: string): string {
 export function commandLine(argv: readonly string[]): string {
   return argv.map((word) => quoteWord(word)).join(" ");
 }
+
+/** Whether JSON has no invisible or control characters, neither as they are nor escaped. */
+export function isPlainJson(json: string): boolean {
+  // JSON escapes control characters and lone surrogates as \uXXXX; a literal backslash comes in pairs.
+  const isSpelled = /\\[ubfr]/.test(json.replaceAll("\\\\", ""));
+  return !isSpelled && printable(json) === json;
+}

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { asFault, Fault, MOUNT_LIMITS } from "@vidro/core";
 import type { JsonObject, OrderPlan } from "@vidro/core";
-import { oneLine } from "@vidro/core/text";
+import { isPlainJson, oneLine } from "@vidro/core/text";
 import type { HandTool, ToolInputSchema } from "../tools/tool.ts";
 import { readMountFile } from "./mount-file.ts";
 import { OAuthTokens } from "./oauth-tokens.ts";
@@ -52,14 +52,22 @@ export async function mountServers(options: MountOptions): Promise<MountedTools>
     }),
   );
   for (const tool of listed.flat()) {
-    if (!TOOL_NAME.test(tool.name) || tools.has(tool.name))
-      note(`The tool ${oneLine(tool.name, 200)} is left out: its name is too long, or taken.`);
-    else tools.set(tool.name, tool);
+    const why = whyLeftOut(tool, tools);
+    if (why === undefined) tools.set(tool.name, tool);
+    else note(`The tool ${oneLine(tool.name, NAME_CHARS)} is left out: ${why}.`);
   }
   return {
     tools: [...tools.values()],
     close: async () => void (await Promise.all(mounts.map((mount) => mount.close()))),
   };
+}
+
+const NAME_CHARS = 200;
+
+function whyLeftOut({ name, parameters }: HandTool, taken: ReadonlyMap<string, HandTool>): string | undefined {
+  if (!TOOL_NAME.test(name)) return "no model takes its name";
+  if (taken.has(name)) return "another tool has its name";
+  return isPlainJson(JSON.stringify(parameters)) ? undefined : "its schema has characters that cannot be seen";
 }
 
 /** A tool of a server as a tool of the hand. What the server says of its effect counts for nothing: unless the host's own file declares it, it may write. */

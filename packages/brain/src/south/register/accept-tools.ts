@@ -1,6 +1,6 @@
 import { REGISTER_LIMITS } from "@vidro/core";
 import { isReservedTool } from "@vidro/core/run";
-import { oneLine, printable } from "@vidro/core/text";
+import { isPlainJson, oneLine } from "@vidro/core/text";
 import type { JsonObject, ToolSpec } from "@vidro/core";
 import { shareTools } from "./share-tools.ts";
 
@@ -63,7 +63,5 @@ function ownTool(offered: OfferedTool, host: string): ToolSpec | undefined {
 /** Whether a schema is short enough and has no invisible characters. */
 function isPlain(schema: JsonObject): boolean {
   const text = JSON.stringify(schema);
-  // JSON escapes control characters and lone surrogates as \uXXXX; a literal backslash comes in pairs.
-  const isSpelled = /\\[ubfr]/.test(text.replaceAll("\\\\", ""));
-  return text.length <= REGISTER_LIMITS.schemaChars && !isSpelled && printable(text) === text;
+  return text.length <= REGISTER_LIMITS.schemaChars && isPlainJson(text);
 }
