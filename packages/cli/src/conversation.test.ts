@@ -145,3 +145,27 @@ test("a conversation speaks the language of the terminal, and no row is wider th
   other.type("salir\r");
   assert.equal(await other.ends(), 0);
 });
+
+test("a line that is being written, and a run at work, follow the width of the terminal", async () => {
+  const reply = Promise.withResolvers<string>();
+  await using model = await scriptedModel(reply.promise);
+  await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
+  const terminal = stage.terminal();
+  await terminal.sees("› ");
+  const line = "a".repeat(60);
+  terminal.type(line);
+  await terminal.sees(line);
+  terminal.resize(40);
+  await terminal.sees(`${"a".repeat(37)}\n  ${"a".repeat(23)}`);
+  terminal.type("\r");
+  await terminal.sees("thinking");
+  terminal.resize(30);
+  await terminal.sees("thinking");
+  reply.resolve(doneLine("these are words that need more than one row of thirty columns"));
+  await terminal.sees("these are words that need more\nthan one row of thirty columns");
+  await terminal.sees("› ");
+  terminal.type("\u0004");
+  assert.equal(await terminal.ends(), 0);
+  assert.equal(terminal.raw.includes("\u001b[?2004h"), true);
+  assert.equal(terminal.raw.lastIndexOf("\u001b[?2004l") > terminal.raw.lastIndexOf("\u001b[?2004h"), true);
+});

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +33,7 @@ export class Stage implements AsyncDisposable {
   readonly workspace: string;
   readonly #folder: string;
   readonly #env: NodeJS.ProcessEnv;
+  #terminals = 0;
   readonly #children = new Set<ChildProcessWithoutNullStreams>();
 
   private constructor(folder: string, env: NodeJS.ProcessEnv) {
@@ -88,7 +89,9 @@ export class Stage implements AsyncDisposable {
   /** Starts the command on a terminal of that width. */
   terminalOf(columns: number, ...args: readonly string[]): Terminal {
     const line = [...COMMAND, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
-    return new Terminal(this.#spawn(["script", "-qfec", `stty cols ${columns} rows 30; exec ${line}`, "/dev/null"]));
+    const device = join(this.#folder, `tty-${(this.#terminals += 1)}`);
+    const begin = `tty > '${device}'; stty cols ${columns} rows 30; exec ${line}`;
+    return new Terminal(this.#spawn(["script", "-qfec", begin, "/dev/null"]), device);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -125,6 +128,8 @@ async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
 export class Terminal {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #closed: Promise<number | null>;
+  /** The file with the name of its device. */
+  readonly #device: string;
   #seen = "";
   /** `sees` searches from this position on. */
   #from = 0;
@@ -132,8 +137,9 @@ export class Terminal {
   /** How the command ended, once everything that it wrote was read. */
   #end: string | undefined;
 
-  constructor(child: ChildProcessWithoutNullStreams) {
+  constructor(child: ChildProcessWithoutNullStreams, device = "") {
     this.#child = child;
+    this.#device = device;
     this.#closed = once(child, "close").then(([code]) => code as number | null);
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       this.#seen += chunk;
@@ -172,6 +178,11 @@ export class Terminal {
   /** Types keys. */
   type(keys: string): void {
     this.#child.stdin.write(keys);
+  }
+
+  /** Makes the terminal as wide as that. */
+  resize(columns: number): void {
+    execFileSync("stty", ["-F", readFileSync(this.#device, "utf8").trim(), "cols", `${columns}`]);
   }
 
   /** Kills the terminal. */

@@ -11,7 +11,7 @@ import {
 } from "@vidro/core/text";
 import type { AlwaysRecord } from "@vidro/client";
 import type { Json, Plan, QuestionAsked } from "@vidro/core";
-import { columnsOf, USUAL_COLUMNS } from "./columns.ts";
+import { columnsOf, USUAL_COLUMNS, wrapLine } from "./columns.ts";
 import { readKey, readWords } from "./keyboard.ts";
 import { paint } from "./symbols.ts";
 import { indentText, peopleStream, prompt as show } from "../program/output.ts";
@@ -198,13 +198,15 @@ async function confirmAlways(
   review: Review,
 ): Promise<boolean> {
   try {
-    const found = await review();
-    show(
-      reviewLines(found, language)
-        .map((line) => `  ${line}\n`)
-        .join(""),
-    );
-    const key = await readKey(`  ${paint("bold", ALWAYS_SAYS[language].keys, peopleStream())}\n`, signal);
+    const columns = (peopleStream().columns || USUAL_COLUMNS) - MARGIN.length;
+    const rows = (line: string): readonly string[] => (line.startsWith(MARGIN) ? [line] : wrapLine(line, columns));
+    const inRows = (...lines: readonly string[]): string =>
+      lines
+        .flatMap(rows)
+        .map((row) => `${MARGIN}${row}\n`)
+        .join("");
+    show(inRows(...reviewLines(await review(), language)));
+    const key = await readKey(inRows(paint("bold", ALWAYS_SAYS[language].keys, peopleStream())), signal);
     return key.trim().toLowerCase() === "a";
   } catch (thrown) {
     if (signal.aborted) throw thrown;
@@ -213,6 +215,7 @@ async function confirmAlways(
   }
 }
 
+const MARGIN = "  ";
 const LINE_CHARS = 300;
 const TASK_CHARS = 50;
 
@@ -230,7 +233,7 @@ export function reviewLines(
   const counted = language === "en" ? countWords(count, says.action) : `${count} ${says.action}`;
   return [
     says.adds(hand, typeof id === "string" ? id : ""),
-    ...indentText(ruleWords(about), 2).map((line) => `  ${line}`),
+    ...indentText(ruleWords(about), 0).map((line) => `  ${line}`),
     ...(about["kind"] === "shell" || about["kind"] === "process" ? [says.files] : []),
     count === 0 ? says.none : says.past(counted),
     ...shown,

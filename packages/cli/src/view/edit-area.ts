@@ -12,8 +12,9 @@ export class EditArea {
   readonly #stream: WriteStream;
   readonly #prompt: string;
   readonly #isDumb = terminalName() === "dumb";
-  /** The row of the cursor, counted from the first one that was drawn. */
-  #row = 0;
+  /** Widths of the drawn rows above the cursor, and the column of the cursor. */
+  #above: readonly number[] = [];
+  #column = 0;
   #shown: EditedText | undefined;
 
   constructor(stream: WriteStream, prompt: string) {
@@ -34,14 +35,14 @@ export class EditArea {
     this.#write(
       `${this.#home()}${drawn.join("\n")}${up > 0 ? markControl(`${up}A`) : ""}${markControl(`${column + 1}G`)}`,
     );
-    this.#row = row - first;
+    this.#above = drawn.slice(0, row - first).map((one) => columnsOf(one));
+    this.#column = column;
     this.#shown = state;
   }
 
   /** Draws it again below, after others have written. */
   drawAnew(state: EditedText): void {
-    this.#row = 0;
-    this.#shown = undefined;
+    this.#forget();
     this.draw(state);
   }
 
@@ -50,19 +51,25 @@ export class EditArea {
     const { text } = this.#shown ?? { text: "" };
     if (!this.#isDumb) this.draw({ text, at: text.length });
     this.#write("\n");
-    this.#row = 0;
-    this.#shown = undefined;
+    this.#forget();
   }
 
   /** Erases the text. */
   erase(): void {
     if (!this.#isDumb) this.#write(this.#home());
-    this.#row = 0;
-    this.#shown = undefined;
+    this.#forget();
+  }
+
+  #forget(): void {
+    [this.#above, this.#column, this.#shown] = [[], 0, undefined];
   }
 
   #home(): string {
-    return `${this.#row > 0 ? markControl(`${this.#row}A`) : ""}${markControl("1G")}${markControl("J")}`;
+    // A terminal that became narrower has broken the rows that no longer fit.
+    const columns = this.#stream.columns || USUAL_COLUMNS;
+    const broken = this.#above.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    const up = broken + Math.floor(this.#column / columns);
+    return `${up > 0 ? markControl(`${up}A`) : ""}${markControl("1G")}${markControl("J")}`;
   }
 
   /** A terminal that cannot move its cursor is given what was added, or the whole text on a new line. */
