@@ -41,10 +41,10 @@ export class HandRecords {
     this.#receiptKeys = new ReceiptKeys(records);
   }
 
-  /** The hands, oldest first. */
-  async all(limit: number): Promise<readonly StoredHand[]> {
+  /** The hands, oldest first. Tool lists that none of them has are deleted, unless they were written after `since`. */
+  async all(limit: number, since = Infinity): Promise<readonly StoredHand[]> {
     const records = await this.#records.list(KIND, { limit });
-    const lists = await this.#lists.all(new Set(records.map((record) => bodyOf(record).toolList)));
+    const lists = await this.#lists.all(new Set(records.map((record) => bodyOf(record).toolList)), since);
     return records.map((record) => keptOf(record, lists));
   }
 

@@ -33,7 +33,8 @@ export class KnownHands {
   /** Reads the hands from the store. */
   async load(): Promise<void> {
     await this.#stops.load();
-    for (const kept of await this.#deps.kept.all(REGISTER_LIMITS.known)) this.#add(kept);
+    const since = this.#deps.now() - REGISTER_LIMITS.rememberedMs;
+    for (const kept of await this.#deps.kept.all(REGISTER_LIMITS.known, since)) this.#add(kept);
   }
 
   get(id: string): RegisteredRemoteHand | undefined {

@@ -43,3 +43,14 @@ test("a list that no hand has any more is forgotten, and a hand whose list is go
   await records.delete("hand-tools", list?.id ?? "");
   assert.deepEqual((await kept.all(10))[0]?.description.tools, []);
 });
+
+test("a list that another brain has just written for a hand to come is kept", async () => {
+  const { records } = memoryStore();
+  const kept = new HandRecords(records);
+  await kept.keep(describeHand("one", toolsOf("look")), AT);
+  await kept.forget("one");
+  await kept.all(10, Date.now() - 1000);
+  assert.equal((await records.list("hand-tools", { limit: 10 })).length, 1);
+  await kept.all(10, Date.now());
+  assert.deepEqual(await records.list("hand-tools", { limit: 10 }), []);
+});

@@ -29,12 +29,15 @@ export class ToolLists {
     return named;
   }
 
-  /** The lists in use, by id; deletes the others. */
-  async all(inUse: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly ToolSpec[]>> {
+  /**
+   * The lists in use, by id. The others are deleted, unless they were written after `since`: another brain on the store
+   * writes a list before the hand that has it.
+   */
+  async all(inUse: ReadonlySet<string>, since: number): Promise<ReadonlyMap<string, readonly ToolSpec[]>> {
     const lists = new Map<string, readonly ToolSpec[]>();
-    for (const { id, body } of await this.#records.list(KIND, { limit: REGISTER_LIMITS.known })) {
+    for (const { id, body, updatedAt } of await this.#records.list(KIND, { limit: REGISTER_LIMITS.known })) {
       if (inUse.has(id)) lists.set(id, shareTools(toolsIn(body)));
-      else await this.#records.delete(KIND, id);
+      else if (updatedAt <= since) await this.#records.delete(KIND, id);
     }
     return lists;
   }
