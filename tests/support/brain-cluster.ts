@@ -11,12 +11,11 @@ import { startBalancer } from "./tcp-balancer.ts";
 
 const HAND = bundledCommands().hand;
 
-/** Several brains on one store and one bus, behind one balancer for clients and one for hands. */
+/** Several brains on one store and one bus, behind balancers for clients and for hands. */
 export class BrainCluster implements AsyncDisposable {
   readonly brains: DaemonProcess[] = [];
   readonly hands: { readonly name: string; readonly workspace: string }[] = [];
   url = "";
-  #handsUrl = "";
   readonly #stages: Stage[] = [];
   readonly #ports: (readonly [number, number])[] = [];
   readonly #peers: Peer[] = [];
@@ -34,11 +33,9 @@ export class BrainCluster implements AsyncDisposable {
       await cluster.start(index);
       if (first === undefined) await stage.run("hands", "invite", "--installed", "--name", "none", "--json");
     }
-    const [north, south] = [0, 1].map((which) => cluster.#ports.map((ports) => `http://127.0.0.1:${ports[which]}`));
-    const [clients, hands] = await Promise.all([startBalancer(north ?? []), startBalancer(south ?? [])]);
-    cluster.#balancers.push(clients, hands);
+    const clients = await startBalancer(cluster.#ports.map(([port]) => `http://127.0.0.1:${port}`));
+    cluster.#balancers.push(clients);
     cluster.url = clients.url;
-    cluster.#handsUrl = `wss://127.0.0.1:${new URL(hands.url).port}/southbound`;
     return cluster;
   }
 
@@ -58,8 +55,13 @@ export class BrainCluster implements AsyncDisposable {
     });
   }
 
-  /** Has a hand join that is connected to one of the brains. */
+  /** Has a hand join that dials the next brain, and another one while that is away. */
   async join(name: string): Promise<void> {
+    const doors = this.#ports.map(([, port]) => `http://127.0.0.1:${port}`);
+    const first = this.hands.length % doors.length;
+    const balancer = await startBalancer([...doors.slice(first), ...doors.slice(0, first)], { prefers: "first" });
+    this.#balancers.push(balancer);
+    const url = `wss://127.0.0.1:${new URL(balancer.url).port}/southbound`;
     const [stage] = this.#stages;
     if (stage === undefined) throw new Error("no brain");
     const [letter] = lines((await stage.run("hands", "invite", "--installed", "--name", name, "--json")).stdout);
@@ -67,7 +69,7 @@ export class BrainCluster implements AsyncDisposable {
     this.#stages.push(host);
     const where = ["--workspace", host.workspace, "--state", join(host.home, "hand"), "--json"];
     const node = [process.execPath, "--disable-warning=ExperimentalWarning", ...SHORT_REDIALS_FLAGS];
-    const words = [HAND, "join", this.#handsUrl, "--token", String(letter?.["token"]), ...where];
+    const words = [HAND, "join", url, "--token", String(letter?.["token"]), ...where];
     const { env } = host.command;
     this.#peers.push(await Peer.start({ argv: [...node, ...words], cwd: host.workspace, env }));
     this.hands.push({ name, workspace: host.workspace });

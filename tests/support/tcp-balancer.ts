@@ -1,17 +1,20 @@
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A plain TCP balancer: each connection goes to the next server that accepts it. */
+/** A plain TCP balancer: each connection goes to the next server that accepts it, or to the first one. */
 export interface TcpBalancer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a balancer in front of servers by their addresses. */
-export async function startBalancer(targets: readonly string[]): Promise<TcpBalancer> {
+/** Starts a balancer in front of servers by their addresses; with `prefers: "first"` the others are for when it is away. */
+export async function startBalancer(
+  targets: readonly string[],
+  { prefers = "next" }: { readonly prefers?: "next" | "first" } = {},
+): Promise<TcpBalancer> {
   const sockets = new Set<Socket>();
   let turn = 0;
   const forward = (near: Socket, tries: number): void => {
-    const target = targets[turn++ % targets.length];
+    const target = targets[prefers === "first" ? targets.length - tries : turn++ % targets.length];
     if (target === undefined || tries === 0) return void near.destroy();
     const { hostname, port } = new URL(target);
     const far = connect(Number(port), hostname);
