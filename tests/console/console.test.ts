@@ -290,6 +290,12 @@ test("a host joins by the line that the wizard shows, and the page says so", asy
   try {
     await page.getByText("web-1 connected").waitFor();
     await page.getByRole("region", { name: "web-1" }).getByText("ok", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Home" }).click();
+    await page.getByLabel("Hand", { exact: true }).selectOption({ label: "web-1" });
+    await page.getByLabel("What should be done?").fill("how much memory is free?");
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.locator(".chips").getByText(/^on /).waitFor();
+    assert.doesNotMatch((await page.locator(".chips").first().textContent()) ?? "", /on local/);
   } finally {
     host.kill("SIGKILL");
     await once(host, "exit");

@@ -44,9 +44,9 @@ before(async () => {
 });
 
 after(async () => {
+  await model.close();
   await browser.close();
   await daemon.kill();
-  await model.close();
   await stage[Symbol.asyncDispose]();
 });
 

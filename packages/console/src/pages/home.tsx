@@ -1,16 +1,17 @@
-import { useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS, HOUR_MS } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import type { RunHead } from "@vidro/core";
-import { faultWords, vidro } from "../brain/connection.ts";
+import { vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { readQuestions } from "../brain/questions.ts";
 import type { OpenQuestion } from "../brain/questions.ts";
 import { planTitle } from "../run/plan-title.ts";
-import { go, Link } from "../parts/route.tsx";
+import { NewTask } from "../parts/new-task.tsx";
+import { Link } from "../parts/route.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
+import { WeekOfRuns } from "../parts/week.tsx";
 import { agoWords } from "../parts/words.ts";
 import { RunList } from "./runs.tsx";
 
@@ -22,12 +23,13 @@ export function HomePage(): ReactNode {
   const { value: runs, fault } = usePolled("home", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
   const { value: hands } = usePolled("home-hands", () => vidro.hands.list());
   const { value: open } = usePolled("questions", readQuestions);
+  const connected = (hands ?? []).filter(({ barred }) => barred !== "revoked");
   const running = (runs ?? []).filter(({ status }) => status === "running");
   const today = (runs ?? []).filter((run) => isOver(run) && Date.now() - run.updatedAt < 24 * HOUR_MS);
   return (
     <>
       <h1 className="hidden">Home</h1>
-      <NewTask />
+      <NewTask hands={connected} />
       {fault !== undefined && <p className="fault">{fault}</p>}
       <WaitingQuestions open={open ?? []} />
       <Part title="Running" count={running.length} empty="Nothing runs now.">
@@ -37,49 +39,18 @@ export function HomePage(): ReactNode {
         <RunList runs={today.slice(0, SHOWN)} />
       </Part>
       {today.length > SHOWN && <Link to="/runs">All runs</Link>}
-      <Hands hands={(hands ?? []).filter(({ barred }) => barred !== "revoked")} />
+      <Hands hands={connected} />
+      {(runs?.length ?? 0) > 0 && (
+        <div className="tiles">
+          <WeekOfRuns runs={runs ?? []} />
+        </div>
+      )}
     </>
   );
 }
 
 function isOver({ status }: RunHead): boolean {
   return status !== "running" && status !== "asking";
-}
-
-/** One line that starts a task. */
-function NewTask(): ReactNode {
-  const [task, setTask] = useState("");
-  const [fault, setFault] = useState("");
-  const start = (): void => {
-    vidro.run(task.trim()).then(
-      ({ id }) => go(`/runs/${id}`),
-      (thrown: unknown) => setFault(faultWords(thrown)),
-    );
-  };
-  return (
-    <form
-      className="compose"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (task.trim() !== "") start();
-      }}
-    >
-      <input
-        aria-label="What should be done?"
-        placeholder="What should be done? On this machine, with bunny"
-        value={task}
-        onChange={({ target }) => setTask(target.value)}
-      />
-      <button type="submit" className="do" disabled={task.trim() === ""}>
-        Run
-      </button>
-      {fault !== "" && (
-        <p role="alert" className="fault">
-          {fault}
-        </p>
-      )}
-    </form>
-  );
 }
 
 function WaitingQuestions({ open }: { readonly open: readonly OpenQuestion[] }): ReactNode {

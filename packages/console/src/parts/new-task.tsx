@@ -1,0 +1,75 @@
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { CONSOLE_LIMITS } from "@vidro/core";
+import type { HandRecord } from "@vidro/client";
+import { faultWords, vidro } from "../brain/connection.ts";
+import { usePolled } from "../brain/polled.ts";
+import { go } from "./route.tsx";
+import { visible } from "./text.tsx";
+
+/** One line that starts a task, on a hand and with an agent that a person chooses. */
+export function NewTask({ hands }: { readonly hands: readonly HandRecord[] }): ReactNode {
+  const { value: agents = [] } = usePolled("agents", () => vidro.agents.list(), CONSOLE_LIMITS.catalogMs);
+  const [task, setTask] = useState("");
+  const [hand, setHand] = useState("");
+  const [agent, setAgent] = useState("");
+  const [fault, setFault] = useState("");
+  const start = (): void => {
+    setFault("");
+    vidro.run(task.trim(), { ...(hand === "" ? {} : { hand }), ...(agent === "" ? {} : { agent }) }).then(
+      ({ id }) => go(`/runs/${id}`),
+      (thrown: unknown) => setFault(faultWords(thrown)),
+    );
+  };
+  const others = hands.filter(({ id }) => id !== "local").map(({ id, name }) => [id, name] as const);
+  const personas = agents.filter(({ name }) => name !== "bunny").map(({ uuid, name }) => [uuid, name] as const);
+  return (
+    <form
+      className="compose"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (task.trim() !== "") start();
+      }}
+    >
+      <input
+        aria-label="What should be done?"
+        placeholder="What should be done?"
+        value={task}
+        onChange={({ target }) => setTask(target.value)}
+      />
+      <Choice label="Hand" first="this machine" others={others} value={hand} choose={setHand} />
+      <Choice label="Agent" first="bunny" others={personas} value={agent} choose={setAgent} />
+      <button type="submit" className="do" disabled={task.trim() === ""}>
+        Run
+      </button>
+      {fault !== "" && (
+        <p role="alert" className="fault">
+          {fault}
+        </p>
+      )}
+    </form>
+  );
+}
+
+const NAME_CHARS = 40;
+
+function Choice(props: {
+  readonly label: string;
+  readonly first: string;
+  readonly others: readonly (readonly [value: string, name: string])[];
+  readonly value: string;
+  readonly choose: (value: string) => void;
+}): ReactNode {
+  const { label, first, others, value, choose } = props;
+  if (others.length === 0) return null;
+  return (
+    <select aria-label={label} value={value} onChange={({ target }) => choose(target.value)}>
+      <option value="">{first}</option>
+      {others.map(([id, name]) => (
+        <option key={id} value={id}>
+          {visible(name.slice(0, NAME_CHARS))}
+        </option>
+      ))}
+    </select>
+  );
+}
