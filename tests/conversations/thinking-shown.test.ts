@@ -59,3 +59,44 @@ test("a caller of chat completions gets reasoning_content when it asks, streamed
   for (const more of [{}, { stream: true }])
     assert.doesNotMatch(await ask(more), /reasoning_content|First I look/, "who does not ask is not told");
 });
+
+test("a caller of responses gets thinking as reasoning items when it asks, streamed, whole and later, and not otherwise", async (t) => {
+  await using stage = await stageWith(t, THOUGHT);
+  await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+  const ask = async (more: JsonObject): Promise<string> => {
+    const body = JSON.stringify({ model: "bunny", input: `which colour? ${JSON.stringify(more)}`, ...more });
+    return (await daemon.ask("/v1/responses", { method: "POST", body })).text();
+  };
+  const outputOf = (text: string): readonly unknown[] =>
+    (JSON.parse(text) as { readonly output: readonly JsonObject[] }).output.map(({ type, summary }) => [type, summary]);
+  const shown = [
+    ["reasoning", [{ type: "summary_text", text: THOUGHT }]],
+    ["message", undefined],
+  ];
+  const asking: readonly JsonObject[] = [
+    { reasoning: { summary: "auto" } },
+    { include: ["reasoning.encrypted_content"] },
+  ];
+  for (const more of asking) {
+    const whole = await ask(more);
+    assert.deepEqual(outputOf(whole), shown);
+    const { id, output } = JSON.parse(whole) as { readonly id: string; readonly output: readonly JsonObject[] };
+    assert.deepEqual(
+      outputOf(await (await daemon.ask(`/v1/responses/${id}`)).text()),
+      shown,
+      "also when it is read again",
+    );
+    const again = [
+      ...output,
+      { type: "item_reference", id: output[0]?.["id"] ?? "" },
+      { role: "user", content: "sure?" },
+    ];
+    const next = JSON.parse(await ask({ input: again })) as JsonObject;
+    assert.equal(next["status"], "completed", "its items and references to them are taken back");
+  }
+  const events = await ask({ reasoning: { summary: "detailed" }, stream: true });
+  const pieces = [...events.matchAll(/^data: (\{"type":"response.reasoning_summary_text.delta".*)$/gm)];
+  assert.equal(pieces.map(([, data]) => (JSON.parse(data ?? "") as { delta: string }).delta).join(""), THOUGHT);
+  for (const more of [{}, { stream: true }]) assert.doesNotMatch(await ask(more), /First I look/);
+  assert.match(await ask({ reasoning: { summary: "concise" } }), /auto or detailed/);
+});

@@ -133,8 +133,10 @@ export class UsageTally implements Usage {
  */
 export class AnswerText {
   readonly used = new UsageTally();
-  /** The thinking of the model. */
-  thinking = "";
+  /** The thinking of each reply that has some. */
+  readonly thoughts: string[] = [];
+  /** How many of the thoughts came before the first words. */
+  thoughtsBeforeWords = 0;
   #said = "";
 
   /** Adds an entry. */
@@ -142,8 +144,10 @@ export class AnswerText {
     const { parting } = this.used;
     this.used.add(entry);
     if (entry.event.type !== "model.replied") return;
+    const thought = thinkingOf(entry.event);
+    if (thought !== "") this.thoughts.push(thought);
+    if (this.#said === "") this.thoughtsBeforeWords = this.thoughts.length;
     if (entry.event.text !== "") this.#said += parting + entry.event.text;
-    this.thinking += thinkingOf(entry.event);
   }
 
   /** The whole text of an answer that ends with `text`. */
@@ -207,8 +211,8 @@ export function completion(answering: ChatAnswer, { ending, words }: WholeAnswer
     ending.finish === "stop"
       ? { content: words.wholeText(ending.text) }
       : { content: words.wholeText() || null, ...callFields(ending, answering) };
-  const isThoughtShown = answering.includeReasoning && words.thinking !== "";
-  const thought = isThoughtShown ? { reasoning_content: words.thinking } : {};
+  const thinking = words.thoughts.join("");
+  const thought = answering.includeReasoning && thinking !== "" ? { reasoning_content: thinking } : {};
   const message = { role: "assistant", ...said, ...thought, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form, used) };
   return {

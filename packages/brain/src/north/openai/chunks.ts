@@ -1,6 +1,6 @@
 import { encodeSse } from "@vidro/core/codec";
-import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
-import { questionFields, callFields, finishReason, answerHead, thinkingOf, usageOf } from "./answer.ts";
+import type { FaultReport, JsonObject } from "@vidro/core";
+import { questionFields, callFields, finishReason, answerHead, usageOf } from "./answer.ts";
 import type { AnswerEnding, CallEnding, ChatAnswer } from "./answer.ts";
 import type { AnswerDelta } from "./answer-deltas.ts";
 import { faultBody } from "./fault-body.ts";
@@ -20,8 +20,6 @@ interface ChunkOptions {
 export class ChunkEncoder extends SseAnswerEncoder {
   readonly #answering: ChatAnswer;
   readonly #options: ChunkOptions;
-  /** The part of the arriving reply's thinking that was sent. */
-  #thought = "";
 
   constructor(answering: ChatAnswer, options: ChunkOptions) {
     super(answering.run);
@@ -33,26 +31,8 @@ export class ChunkEncoder extends SseAnswerEncoder {
     return this.#chunk({ role: "assistant", content: "" });
   }
 
-  override live(event: LiveEvent): string | undefined {
-    if (event.type !== "model.thinking") return super.live(event);
-    if (event.from === 0) this.#thought = "";
-    return event.from === this.#thought.length && !this.isEnded ? this.#think(event.text) || undefined : undefined;
-  }
-
-  override entry(entry: Entry): string | undefined {
-    const { event } = entry;
-    if (event.type !== "model.replied" || this.isEnded) return super.entry(entry);
-    // Pieces that a follower missed come with the reply.
-    const whole = thinkingOf(event);
-    const thought = whole.startsWith(this.#thought) ? this.#think(whole.slice(this.#thought.length)) : "";
-    this.#thought = "";
-    return thought + (super.entry(entry) ?? "") || undefined;
-  }
-
-  #think(text: string): string {
-    if (!this.#answering.includeReasoning || text === "") return "";
-    this.#thought += text;
-    return this.#chunk({ reasoning_content: text });
+  protected think(text: string): string {
+    return this.#answering.includeReasoning ? this.#chunk({ reasoning_content: text }) : "";
   }
 
   fault(fault: FaultReport): string {

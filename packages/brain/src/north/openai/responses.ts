@@ -15,7 +15,7 @@ import { answerOf, itemsAt, readProgress, turnItems, turnsOfResponse, turnsUntil
 import { readEarlier, readResponseRequest } from "./responses/request.ts";
 import type { ResponseInput } from "./responses/request.ts";
 import { ITEM_LIST, RESPONSE, RESPONSE_REQUEST } from "./responses/schema.ts";
-import { readItemId, responseId, responseShape, wholeProgress } from "./responses/shape.ts";
+import { isThoughtId, readItemId, responseId, responseShape, wholeProgress } from "./responses/shape.ts";
 import type { ResponseAnswer } from "./responses/shape.ts";
 import { streamAnswer } from "./stream-answer.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
@@ -154,6 +154,8 @@ async function resolveItems({ runs }: ResponseDependencies, input: Json | undefi
       items.push(item);
       continue;
     }
+    // Thinking is left out of the input, by its items as by references to them.
+    if (isThoughtId(id)) continue;
     const place = readItemId(id);
     const found = place && (await itemsAt(runs, place, owner)).find((each) => each["id"] === id);
     if (found === undefined)

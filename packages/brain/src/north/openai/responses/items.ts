@@ -50,7 +50,7 @@ function messageOf(item: JsonObject, path: string): ChatMessage | undefined {
       const content = contentText(item["output"], `${path}/output`);
       return { role: "tool", tool_call_id: requireField(item, "call_id", path), content };
     }
-    // Thoughts of a model are its vendor's: this brain gives none out, and other models cannot read them.
+    // Thoughts of a model are its vendor's: they come back without signatures, and no vendor takes them so.
     case "reasoning":
       return undefined;
     default:

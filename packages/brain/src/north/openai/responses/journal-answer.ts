@@ -46,7 +46,7 @@ async function readJournalAnswer(
 }
 
 /** How far a response is. */
-export async function readProgress(runs: Runs, answering: AnswerContext, owner: string): Promise<ResponseProgress> {
+export async function readProgress(runs: Runs, answering: ResponseAnswer, owner: string): Promise<ResponseProgress> {
   const { status, whole, words, fault } = await readJournalAnswer(runs, answering, owner);
   if (whole !== undefined) return wholeProgress(answering, whole);
   if (status === "in_progress" || status === "whole") return { status: "in_progress" };
@@ -95,7 +95,7 @@ export async function itemsAt(
 ): Promise<readonly JsonObject[]> {
   const { whole } = await readJournalAnswer(runs, place, owner);
   if (whole === undefined) return [];
-  return outputItems({ ...place, model: "", at: 0, tools: await toolsOf(runs, place.run) }, whole);
+  return outputItems({ ...place, model: "", at: 0, echo: {}, tools: await toolsOf(runs, place.run) }, whole);
 }
 
 /** Turns as items; each has an id, by which a list goes on. */

@@ -70,11 +70,24 @@ function refuseValues(body: JsonObject): void {
     throw refusalAt("Probabilities of tokens are not known here.", "/include");
   if (typeof truncation === "string" && truncation !== "auto")
     throw refusalAt("Long conversations are shortened here: truncation is auto.", "/truncation");
-  const summary = isObject(reasoning) ? (reasoning["summary"] ?? reasoning["generate_summary"]) : undefined;
-  if (summary !== undefined && summary !== null && summary !== "auto")
-    throw refusalAt("Thoughts of the model are not summed up here: leave the summary out.", "/reasoning/summary");
+  const summary = summaryIn(reasoning);
+  if (summary !== undefined && summary !== "auto" && summary !== "detailed")
+    throw refusalAt("Thinking is shown as the model wrote it: the summary is auto or detailed.", "/reasoning/summary");
   if (background === true && store === false)
     throw refusalAt("A response in the background has to be stored.", "/store");
+}
+
+/** The form of thinking that a client wants to see; undefined when it wants none. */
+function summaryIn(reasoning: Json | undefined): Json | undefined {
+  return (isObject(reasoning) ? (reasoning["summary"] ?? reasoning["generate_summary"]) : undefined) ?? undefined;
+}
+
+/** `reasoning` of a response: its summary is what the client gets, also where it asks by `include` only. */
+function reasoningEcho({ reasoning, include }: JsonObject): JsonObject {
+  const isIncluded =
+    Array.isArray(include) && include.some((name) => typeof name === "string" && name.startsWith("reasoning."));
+  const summary = summaryIn(reasoning) ?? (isIncluded ? "auto" : null);
+  return { effort: null, ...(isObject(reasoning) ? reasoning : {}), summary };
 }
 
 function samplingIn(body: JsonObject): Sampling | undefined {
@@ -133,7 +146,7 @@ function echoOf(body: JsonObject, leftOut: readonly string[]): JsonObject {
     tools: tools.filter((tool) => !leftOut.includes(textIn(tool, "type") ?? "")),
     tool_choice: body["tool_choice"] ?? "auto",
     text: isObject(body["text"]) ? { format: { type: "text" }, ...body["text"] } : { format: { type: "text" } },
-    reasoning: body["reasoning"] ?? { effort: null, summary: null },
+    reasoning: reasoningEcho(body),
     background: body["background"] === true,
     store: body["store"] !== false,
     parallel_tool_calls: false,

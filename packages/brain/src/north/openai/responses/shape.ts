@@ -1,3 +1,4 @@
+import { isObject } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import { customInput, questionFields } from "../answer.ts";
 import type { AnswerContext, AnswerEnding, CallEnding, UsageTally, WholeAnswer } from "../answer.ts";
@@ -21,6 +22,27 @@ export function responseId({ run, after }: Place): string {
 /** The id of the message of a response. */
 export function messageId({ run, after }: Place): string {
   return `msg_${run}_${after}`;
+}
+
+/** Whether an id is that of thinking. */
+export function isThoughtId(id: string): boolean {
+  return id.startsWith("rs_");
+}
+
+/** Whether the client of a response asked for the model's thinking. */
+export function showsThinking({ echo: { reasoning } }: ResponseAnswer): boolean {
+  return isObject(reasoning) && typeof reasoning["summary"] === "string";
+}
+
+/** The thinking before a reply; `index` is its number in the response, `text` is undefined while it has none. */
+export function thoughtItem({ run, after }: Place, index: number, text?: string): JsonObject {
+  const summary = text === undefined ? [] : [thoughtPart(text)];
+  return { id: `rs_${run}_${after}_${index}`, type: "reasoning", summary };
+}
+
+/** A text as the part of thinking. */
+export function thoughtPart(text: string): JsonObject {
+  return { type: "summary_text", text };
 }
 
 /** The response that an item of it belongs to; undefined for an id that is not ours. */
@@ -54,12 +76,19 @@ export function callItem(answering: AnswerContext, { id, call }: CallEnding, isB
   return { id: `fc_${run}_${after}`, type: "function_call", status, arguments: text, ...where };
 }
 
-/** The items of a whole answer. */
-export function outputItems(answering: AnswerContext, { ending, words }: WholeAnswer): readonly JsonObject[] {
+/** The items of a whole answer. Thinking after the first words stands behind the message, which is one for all replies. */
+export function outputItems(answering: ResponseAnswer, { ending, words }: WholeAnswer): readonly JsonObject[] {
   const text = words.wholeText(ending.finish === "stop" ? ending.text : undefined);
   const status = words.used.cutShort && ending.finish === "stop" ? "incomplete" : "completed";
   const said = text === "" && ending.finish === "call" ? [] : [messageItem(answering, text, status)];
-  return ending.finish === "call" ? [...said, callItem(answering, ending)] : said;
+  const shown = showsThinking(answering) ? words.thoughts : [];
+  const thoughts = shown.map((thought, index) => thoughtItem(answering, index, thought));
+  return [
+    ...thoughts.slice(0, words.thoughtsBeforeWords),
+    ...said,
+    ...thoughts.slice(words.thoughtsBeforeWords),
+    ...(ending.finish === "call" ? [callItem(answering, ending)] : []),
+  ];
 }
 
 /** How far a response is. */
@@ -72,7 +101,7 @@ export interface ResponseProgress {
 }
 
 /** The progress of a response whose answer is whole. */
-export function wholeProgress(answering: AnswerContext, whole: WholeAnswer): ResponseProgress {
+export function wholeProgress(answering: ResponseAnswer, whole: WholeAnswer): ResponseProgress {
   const { ending, words } = whole;
   return { status: endStatus(ending, words.used), output: outputItems(answering, whole), used: words.used, ending };
 }
