@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
 import type { Hand, HandEvent } from "@vidro/core";
+import { Tokens } from "./auth/tokens.ts";
 import { openBrain } from "./brain.ts";
 import { readConfig } from "./config.ts";
+import { forwardJournal } from "./stores/forward-journal.ts";
+import { fakeOpenAi, text } from "../../../tests/support/fake-openai.ts";
 
 test("a workspace that is gone is told by name, and is good again once it is back", async (t) => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "vidro-brain-")));
@@ -83,4 +86,37 @@ test("G7 models that are asked for by many names are kept within a bound, the la
   const again = await brain.model("first");
   assert.notEqual(again, first);
   assert.equal(again.name, first.name);
+});
+
+test("a run whose token is revoked between the check of the request and the first commit is aborted before it acts", async (t) => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "vidro-brain-")));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const server = await fakeOpenAi(text("done"), text("done"));
+  t.after(() => server.close());
+  let beforeCommit = async (): Promise<void> => undefined;
+  const brain = await openBrain({
+    home: join(folder, "state"),
+    config: readConfig({ env: { VIDRO_MODEL: "test", VIDRO_MODEL_URL: server.url } }),
+    observe: (journal) => ({
+      ...forwardJournal(journal),
+      create: async (...named) => {
+        await beforeCommit();
+        return journal.create(...named);
+      },
+    }),
+  });
+  t.after(() => brain.close());
+  const tokens = new Tokens(brain.records);
+  const { tokenId } = await tokens.create({ owner: "ana" });
+  const start = async (token: string) => {
+    const { run } = await brain.runs.start({ task: "say done", workspace: folder, token });
+    await Array.fromAsync(brain.runs.follow(run.id));
+    return (await brain.runs.find(run.id)).status;
+  };
+  assert.equal(await start(tokenId), "finished");
+  assert.equal(await start("jwt:of-another-issuer"), "finished");
+  const asked = server.requests.length;
+  beforeCommit = () => tokens.revoke(tokenId);
+  assert.equal(await start(tokenId), "aborted");
+  assert.equal(server.requests.length, asked, "the model was not asked");
 });

@@ -5,6 +5,7 @@ import { makeHome } from "./daemon/home-folder.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
 import type { Bus, Hand, Journal, LiveBus, Records } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
+import { isTokenRevoked } from "./auth/tokens.ts";
 import type { Config } from "./config.ts";
 import { thisHolder } from "./stores/lease-holder.ts";
 import { openBus } from "./bus/buses.ts";
@@ -117,8 +118,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     generation: incarnation.generation,
     language: taskLanguage,
     holder: thisHolder(),
-    newId: (prefix) => `${prefix}_${randomUUIDv7()}`,
-    newActionId: () => `act_${randomUUIDv7()}`,
+    isRevoked: (token) => isTokenRevoked(records, token),
+    ...NEW_IDS,
     report,
   });
   requests?.serve(runs.serveRequest);
@@ -144,6 +145,12 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     },
   };
 }
+
+/** Ids of runs, threads and actions. */
+const NEW_IDS = {
+  newId: (prefix: "run" | "thread") => `${prefix}_${randomUUIDv7()}`,
+  newActionId: () => `act_${randomUUIDv7()}`,
+};
 
 /** A journal and live events; with a bus, what happens in runs is streamed there, too. */
 function withStreams(journal: Journal, bus: Bus | undefined): { readonly journal: Journal; readonly live: LiveBus } {

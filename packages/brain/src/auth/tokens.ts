@@ -182,6 +182,12 @@ export class Tokens {
   }
 }
 
+/** Whether a token of this brain is revoked; one that another issuer signed is no record here, and is not. */
+export async function isTokenRevoked(records: Records, tokenId: string): Promise<boolean> {
+  const record = await records.get(KIND, tokenId);
+  return record !== undefined && bodyOf(record).revoked;
+}
+
 function bodyOf(record: StoredRecord): Body {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this file writes records of this kind
   return record.body as Body;

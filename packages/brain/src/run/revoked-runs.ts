@@ -1,4 +1,5 @@
 import { asFault, Fault, PAGE_LIMITS, RUN_LIMITS, TOKEN_LIMITS } from "@vidro/core";
+import { REVOKED_REASON } from "./revoked-token.ts";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "./runs.ts";
 import type { TokenRow, Tokens } from "../auth/tokens.ts";
@@ -77,7 +78,7 @@ export class RevokedRuns {
     for (const { id } of await runs.list({ open: true, owner, limit: RUN_LIMITS.recovered })) {
       const [first] = await runs.read(id, 0, 1).catch(() => []);
       if (first?.event.type !== "run.started" || first.event.startedWith !== tokenId) continue;
-      await runs.abort(id, "The token that this run was asked for with was revoked.").catch(unlessOver);
+      await runs.abort(id, REVOKED_REASON).catch(unlessOver);
       log("run.revoked", { run_id: id, token_id: tokenId });
     }
     this.#done.add(tokenId);

@@ -8,6 +8,7 @@ import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { factsOfRun } from "./facts-of-run.ts";
 import { openingEntries } from "./opening-entries.ts";
+import { abortIfRevoked } from "./revoked-token.ts";
 import { unpricedModel } from "./unpriced-model.ts";
 import { readState } from "./read-state.ts";
 import { inThread } from "./thread-history.ts";
@@ -88,6 +89,8 @@ interface RunsDependencies extends Omit<RunDependencies, "model" | "hand"> {
   /** Passes a request to the brain that drives the run, where several share a store. */
   readonly pass?: PassRequest;
   readonly newId: (prefix: "run" | "thread") => string;
+  /** Whether a token is revoked; without it tokens are not looked at. */
+  readonly isRevoked?: (token: string) => Promise<boolean>;
 }
 
 /** A run that this process drives. */
@@ -165,7 +168,9 @@ export class Runs {
     };
     const { head, lease } = await this.#journal.create(named, entries, this.#deps.holder);
     if (lease === undefined) return { run: head, existed: true };
-    this.#drive(new RunLoop({ ...this.#deps, model, hand }, lease, state), head.id);
+    const loop = new RunLoop({ ...this.#deps, model, hand }, lease, state);
+    await abortIfRevoked(loop, request.token, this.#deps.isRevoked);
+    this.#drive(loop, head.id);
     return { run: head, existed: false };
   }
 
