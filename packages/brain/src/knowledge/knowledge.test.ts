@@ -52,6 +52,43 @@ test("entries are found by words without their accents, the best first, and only
   );
 });
 
+test("G7 an owner who floods the knowledge base removes own entries alone, unverified ones, the oldest first", async (t) => {
+  const knowledge = sqliteKnowledge(join(await folderFor(t), "knowledge.db"), { entries: 6 });
+  t.after(() => knowledge.close());
+  const ids = async (owner: string) =>
+    (await knowledge.search({ owner, text: "flood", limit: 20 })).map(({ id }) => id).toSorted();
+  await knowledge.add(entry("a1", "flood"));
+  await knowledge.add(entry("a2", "flood"));
+  for (const id of ["b1", "b2", "b3", "b4", "b5"]) {
+    await knowledge.add(entry(id, "flood", { owner: "bob" }));
+    if (id === "b1") assert.equal(await knowledge.verify("b1", "bob"), true);
+  }
+  assert.deepEqual(
+    [await ids("ana"), await ids("bob")],
+    [
+      ["a1", "a2"],
+      ["b1", "b3", "b4", "b5"],
+    ],
+  );
+  await knowledge.add(entry("b6", "flood", { owner: "bob" }));
+  assert.deepEqual(
+    [await ids("ana"), await ids("bob")],
+    [
+      ["a1", "a2"],
+      ["b1", "b4", "b5", "b6"],
+    ],
+  );
+  assert.equal(await knowledge.remove("b6", "bob"), true);
+  for (const id of ["a3", "a4", "a5"]) await knowledge.add(entry(id, "flood"));
+  assert.deepEqual(
+    [await ids("ana"), await ids("bob")],
+    [
+      ["a3", "a4", "a5"],
+      ["b1", "b4", "b5"],
+    ],
+  );
+});
+
 const called = (name: string, input: object) => calls({ id: "call_1", name, input: JSON.stringify(input) });
 
 /** What research finds with a run's owner as the one who asks. */

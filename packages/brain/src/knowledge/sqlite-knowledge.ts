@@ -20,10 +20,29 @@ const MIGRATIONS: readonly string[] = [
     INSERT INTO entry_text (entry_text, rowid, title, tags, snippet)
     VALUES ('delete', old.number, old.title, old.tags, old.snippet);
   END;`,
+  `CREATE INDEX entry_unverified ON entry (owner, number) WHERE status = 'unverified';
+  CREATE TABLE unverified (owner TEXT PRIMARY KEY, entries INTEGER NOT NULL) STRICT;
+  CREATE INDEX unverified_most ON unverified (entries);
+  INSERT INTO unverified SELECT owner, count(*) FROM entry WHERE status = 'unverified' GROUP BY owner;
+  CREATE TRIGGER unverified_added AFTER INSERT ON entry WHEN new.status = 'unverified' BEGIN
+    INSERT INTO unverified VALUES (new.owner, 1) ON CONFLICT (owner) DO UPDATE SET entries = entries + 1;
+  END;
+  CREATE TRIGGER unverified_removed AFTER DELETE ON entry WHEN old.status = 'unverified' BEGIN
+    UPDATE unverified SET entries = entries - 1 WHERE owner = old.owner;
+  END;
+  CREATE TRIGGER unverified_verified AFTER UPDATE OF status ON entry
+  WHEN old.status = 'unverified' AND new.status <> 'unverified' BEGIN
+    UPDATE unverified SET entries = entries - 1 WHERE owner = old.owner;
+  END;`,
 ];
 
+/** Entries of the whole knowledge base at most. */
+interface KnowledgeBound {
+  readonly entries?: number;
+}
+
 /** Knowledge in a database of its own, opened at its first use; `:memory:` keeps nothing. */
-export function sqliteKnowledge(path: string): Knowledge {
+export function sqliteKnowledge(path: string, { entries = KNOWLEDGE_LIMITS.entries }: KnowledgeBound = {}): Knowledge {
   let opened: Promise<DatabaseSync> | undefined;
   const use = async <Value>(work: (database: DatabaseSync) => Value): Promise<Value> => {
     try {
@@ -38,7 +57,7 @@ export function sqliteKnowledge(path: string): Knowledge {
     }
   };
   return {
-    add: (entry) => use((database) => addEntry(database, entry)),
+    add: (entry) => use((database) => addEntry(database, entry, entries)),
     search: (query) => use((database) => searchEntries(database, query)),
     verify: (id, owner) =>
       use((database) =>
@@ -66,7 +85,7 @@ async function openKnowledge(path: string): Promise<DatabaseSync> {
   return database;
 }
 
-function addEntry(database: DatabaseSync, entry: KnowledgeEntry): void {
+function addEntry(database: DatabaseSync, entry: KnowledgeEntry, bound: number): void {
   const { id, owner, title, tags, snippet, status, trust, source, at } = entry;
   const text = (value: string, chars: number): string => value.slice(0, chars);
   database
@@ -87,9 +106,11 @@ function addEntry(database: DatabaseSync, entry: KnowledgeEntry): void {
       at,
     );
   const { count } = row(database.prepare("SELECT count(*) AS count FROM entry").get());
-  if (Number(count) <= KNOWLEDGE_LIMITS.entries) return;
+  if (Number(count) <= bound) return;
+  // Of the owner who has most, so that one who floods the knowledge base removes none of another owner's.
   database.exec(
-    "DELETE FROM entry WHERE number = (SELECT number FROM entry WHERE status = 'unverified' ORDER BY number LIMIT 1)",
+    `DELETE FROM entry WHERE number = (SELECT number FROM entry WHERE status = 'unverified'
+      AND owner = (SELECT owner FROM unverified ORDER BY entries DESC LIMIT 1) ORDER BY number LIMIT 1)`,
   );
 }
 

@@ -42,7 +42,7 @@ export const STORE_LIMITS = {
 
 /** Bounds of the knowledge base. */
 export const KNOWLEDGE_LIMITS = {
-  /** Entries of one brain; beyond it the oldest unverified one is removed. */
+  /** Entries of one brain; beyond it the oldest unverified one of the owner with the most of them is removed. */
   entries: 1_000_000,
   /** Length of a title, of a tag and of a query. */
   titleChars: 500,
