@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import type { Language } from "./language.ts";
 import { quoteWord, escapeInvisible } from "./printable.ts";
-import type { Action, FetchPlan, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
+import type { Action, FetchPlan, FilePlan, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
 import { planWords, spanWords } from "./words.ts";
 
 /** The approval that a person is asked for. */
@@ -28,6 +28,9 @@ interface Phrases {
   readonly besides: (names: string) => string;
   readonly inside: string;
   readonly outside: string;
+  /** A yes for this run, and what it covers of a file. */
+  readonly runWide: string;
+  readonly wide: { readonly [operation in FilePlan["operation"]]: string };
   /** The addresses that a page may be fetched from. */
   readonly reaches: { readonly [reach in FetchPlan["reach"]]: string };
   readonly rule: string;
@@ -48,6 +51,7 @@ type RowName =
   | "access"
   | "file"
   | "where"
+  | "covers"
   | "page"
   | "facts"
   | "tool"
@@ -70,6 +74,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       access: "access",
       file: "file",
       where: "where",
+      covers: "covers",
       page: "page",
       facts: "facts",
       tool: "tool",
@@ -86,6 +91,11 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     besides: (names) => `what ${names} may load, include or run besides`,
     inside: "in the workspace",
     outside: "outside the workspace",
+    runWide: "yes for this run",
+    wide: {
+      write: "every later edit of this file in this run, whatever its content",
+      read: "every later reading of this file in this run, whatever it holds then",
+    },
     reaches: {
       public: "the public internet; what the address says leaves this network",
       any: "also private addresses, because the policy names this host",
@@ -108,6 +118,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       access: "acesso",
       file: "arquivo",
       where: "onde",
+      covers: "cobre",
       page: "página",
       facts: "fatos",
       tool: "função",
@@ -124,6 +135,11 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     besides: (names) => `o que ${names} pode carregar, incluir ou executar além disso`,
     inside: "na pasta de trabalho",
     outside: "fora da pasta de trabalho",
+    runWide: "sim nesta execução",
+    wide: {
+      write: "toda edição posterior deste arquivo nesta execução, qualquer que seja o conteúdo",
+      read: "toda leitura posterior deste arquivo nesta execução, o que quer que ele contenha então",
+    },
     reaches: {
       public: "a internet pública; o que o endereço diz sai desta rede",
       any: "também endereços privados, porque a política nomeia esta máquina",
@@ -147,6 +163,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       access: "acceso",
       file: "archivo",
       where: "dónde",
+      covers: "cubre",
       page: "página",
       facts: "datos",
       tool: "función",
@@ -163,6 +180,11 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     besides: (names) => `lo que ${names} pueda cargar, incluir o ejecutar además`,
     inside: "en la carpeta de trabajo",
     outside: "fuera de la carpeta de trabajo",
+    runWide: "sí en esta ejecución",
+    wide: {
+      write: "toda edición posterior de este archivo en esta ejecución, sea cual sea su contenido",
+      read: "toda lectura posterior de este archivo en esta ejecución, contenga lo que contenga entonces",
+    },
     reaches: {
       public: "la internet pública; lo que dice la dirección sale de esta red",
       any: "también direcciones privadas, porque la política nombra esta máquina",
@@ -206,6 +228,11 @@ export function approvalRows(approvable: Approvable, language: Language = "en"):
   ];
 }
 
+/** What a yes for this run covers beyond the plan that is shown; undefined when it covers the same plan alone. */
+export function runWideWords(plan: Plan | undefined, language: Language = "en"): string | undefined {
+  return plan?.kind === "file" ? PHRASES[language].wide[plan.operation] : undefined;
+}
+
 /** Whether a plan changes files; the plan itself holds only digests of what is written. */
 export function writesFiles(plan: Plan): boolean {
   const files = plan.kind === "files" ? plan.files : plan.kind === "file" ? [plan] : [];
@@ -239,9 +266,11 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
       return [
         [rows.file, planWords(plan)],
         [rows.where, plan.inWorkspace ? phrases.inside : phrases.outside],
+        [rows.covers, `"${phrases.runWide}": ${phrases.wide[plan.operation]}`],
       ];
     case "files":
-      return plan.files.flatMap((file) => planRows(file, phrases));
+      // A yes for this run covers the same change of the same files alone.
+      return plan.files.flatMap((file) => planRows(file, phrases).filter(([name]) => name !== rows.covers));
     case "fetch":
       return [
         [rows.page, quoteWord(plan.url)],

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { asFault, Fault, isObject, RUN_LIMITS } from "@vidro/core";
-import { ALWAYS_YES, CHANGED_YES, RUN_WIDE_YES } from "@vidro/core/text";
+import { ALWAYS_YES, CHANGED_YES, RUN_WIDE_YES, runWideWords } from "@vidro/core/text";
 import type { Action, Entry, FaultCode, Json, JsonObject, QuestionAsked } from "@vidro/core";
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 import { requireFolder } from "../../program/require-folder.ts";
@@ -221,7 +221,7 @@ class EditorApprovals {
     const { about, text, options, id } = question;
     const action = about.kind === "approval" ? this.#actions.get(about.action) : undefined;
     const toolCall = action === undefined ? { toolCallId: id, title: text } : editorToolCall(action, cwd);
-    const offered = options.filter((option) => option !== CHANGED_YES).map((option) => optionOf(option, options));
+    const offered = options.filter((option) => option !== CHANGED_YES).map((option) => optionOf(option, question));
     const params = { sessionId, toolCall, options: offered };
     const { outcome } = await this.#editor.ask("session/request_permission", params, signal);
     const chosen = isObject(outcome) ? outcome["optionId"] : undefined;
@@ -231,10 +231,12 @@ class EditorApprovals {
   }
 }
 
-function optionOf(option: string, [first]: readonly string[]): JsonObject {
+function optionOf(option: string, { about, options: [first], language }: QuestionAsked): JsonObject {
   const isWide = option === RUN_WIDE_YES || option === ALWAYS_YES;
   const kind = isWide ? "allow_always" : option === first ? "allow_once" : "reject_once";
-  return { optionId: option, name: option, kind };
+  const isOfFile = option === RUN_WIDE_YES && about.kind === "approval";
+  const covers = isOfFile ? runWideWords(about.plan, language) : undefined;
+  return { optionId: option, name: covers === undefined ? option : `${option} (${covers})`, kind };
 }
 
 function show(editor: Editor, sessionId: string, updates: readonly JsonObject[]): void {
