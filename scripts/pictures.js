@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { NODE, NODE_FLAGS, ROOT, installPeers, run, setUp } from "./setup.js";
 
 /** Pictures of the console that the README shows, by their names in docs/images. */
-const SHOWN = { "run.png": "run-1280-light", "timeline.png": "timeline-1280-dark", "phone.png": "waiting-390-light" };
+const SHOWN = { "run.png": "run-1280-light", "phone.png": "waiting-390-light" };
 const MOST_BYTES = 200_000;
 
 setUp();
