@@ -67,7 +67,7 @@ async function busOf(brain: DaemonProcess): Promise<string> {
   return checks.bus;
 }
 
-test("words that a model streams at one brain reach a follower at the other before they are in the journal", async () => {
+test("words of a model reach a follower at another brain before they are in the journal, and a remark gets back", async () => {
   await until("both are up", async () => (await busOf(one)) === "ok" && (await busOf(two)) === "ok");
   const over = new AbortController();
   model.reply((response) => {
@@ -88,9 +88,15 @@ test("words that a model streams at one brain reach a follower at the other befo
   const run = await one.run("say something");
   const seen = await linesUntil(two, run, ({ live }) => live?.type === "model.delta");
   assert.match(seen.at(-1)?.live?.text ?? "", /word/u);
+  const said = await two.ask(`/v1/runs/${run}/messages`, {
+    method: "POST",
+    body: JSON.stringify({ text: "be brief" }),
+  });
+  assert.equal(said.status, 200, await said.text());
   over.abort();
   const whole = await linesUntil(two, run, () => false);
   assert.equal(whole.at(-1)?.event?.type, "run.finished");
+  assert.ok(whole.some(({ event }) => event?.type === "remark.made"));
 });
 
 test("a token that is revoked at one brain is refused at the other within a second", async () => {

@@ -1,12 +1,13 @@
 import { randomUUIDv7 } from "node:crypto";
 import { asFault, Fault, FAULTS, isObject, RUN_LIMITS } from "@vidro/core";
-import type { FaultCode, Json, JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { FaultCode, Json, JsonObject, Records, RemarkMade, StoredRecord } from "@vidro/core";
 import { LOCAL_OWNER } from "../auth/caller.ts";
 import type { QuestionAnswer } from "./person-answer.ts";
 
 /** A request about a run, for the brain that drives it. */
 export type RunRequest =
   | { readonly kind: "answer"; readonly run: string; readonly answer: QuestionAnswer }
+  | { readonly kind: "say"; readonly run: string; readonly remark: Omit<RemarkMade, "type"> }
   | { readonly kind: "abort"; readonly run: string; readonly reason: string };
 
 /** Passes a request to the brain that drives the run. */
@@ -18,7 +19,7 @@ type ServeRequest = (request: RunRequest) => Promise<void> | undefined;
 const KIND = "run-request";
 
 /**
- * Passes answers and aborts between brains that share a store. A request is a record: the brain that drives the run sees
+ * Passes answers, remarks and aborts between brains that share a store. A request is a record: the brain that drives the run sees
  * it by a wake, carries it out once, and writes its end into it. The caller reads the end and deletes the record.
  */
 export class RunRequests {

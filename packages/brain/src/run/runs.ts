@@ -201,12 +201,9 @@ export class Runs {
    */
   async answer(run: string, answer: QuestionAnswer): Promise<void> {
     const { question } = answer;
+    const answerHere = async (): Promise<void> => (await this.#driverOf(run)).drive.answer(answer);
     try {
-      await orPassedOn(this.#deps.pass, async () => (await this.#driverOf(run)).drive.answer(answer), {
-        kind: "answer",
-        run,
-        answer,
-      });
+      await orPassedOn(this.#deps.pass, answerHere, { kind: "answer", run, answer });
     } catch (thrown) {
       const isClosed = thrown instanceof Fault && thrown.code === "CONFLICT" && question !== undefined;
       if (!isClosed || !(await isAnswered(this.#journal, run, { ...answer, question }))) throw thrown;
@@ -223,9 +220,11 @@ export class Runs {
     if (text.length > RUN_LIMITS.remarkChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A message to a run has at most ${RUN_LIMITS.remarkChars} characters.`);
     const head = await this.find(run);
+    const said = { ...remark, text };
+    const sayHere = async (): Promise<void> => (await this.#driverOf(run)).drive.say(said);
     try {
-      if (!isOpen(head)) acceptRemark(await readState(this.#journal, run), { ...remark, text });
-      else await (await this.#driverOf(run)).drive.say({ ...remark, text });
+      if (!isOpen(head)) acceptRemark(await readState(this.#journal, run), said);
+      else await orPassedOn(this.#deps.pass, sayHere, { kind: "say", run, remark: said });
     } catch (thrown) {
       const { status, thread } = await this.find(run);
       if (!(thrown instanceof Fault && thrown.code === "CONFLICT") || isOpen({ status })) throw thrown;
@@ -254,9 +253,9 @@ export class Runs {
   /** Carries out requests that other brains pass on; undefined for a run that this one does not drive. */
   readonly serveRequest = (request: RunRequest): Promise<void> | undefined => {
     if (!this.#drives.has(request.run)) return undefined;
-    return request.kind === "answer"
-      ? this.answer(request.run, request.answer)
-      : this.abort(request.run, request.reason);
+    if (request.kind === "say") return this.say(request.run, request.remark);
+    if (request.kind === "answer") return this.answer(request.run, request.answer);
+    return this.abort(request.run, request.reason);
   };
 
   /**
