@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { up } from "./daemon.fixture.ts";
 import { doneLine, scriptedModel, shellLine } from "./scripted-model.fixture.ts";
 import { lines, Stage } from "./stage.fixture.ts";
 import { columnsOf } from "./view/columns.ts";
@@ -168,4 +169,47 @@ test("a line that is being written, and a run at work, follow the width of the t
   assert.equal(await terminal.ends(), 0);
   assert.equal(terminal.raw.includes("\u001b[?2004h"), true);
   assert.equal(terminal.raw.lastIndexOf("\u001b[?2004l") > terminal.raw.lastIndexOf("\u001b[?2004h"), true);
+});
+
+test("a question waits for a person who is in the middle of a word, and no letter of it is an answer", async () => {
+  const reply = Promise.withResolvers<string>();
+  await using model = await scriptedModel(reply.promise, doneLine("well"));
+  await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
+  const terminal = stage.terminal();
+  await terminal.sees("› ");
+  terminal.type("make it\r");
+  await terminal.sees("thinking");
+  terminal.type("m");
+  await terminal.sees("› m");
+  reply.resolve(shellLine("touch made"));
+  for (const letter of "ay I say y and n") {
+    terminal.type(letter);
+    await terminal.sees(letter);
+  }
+  terminal.type("\r");
+  await terminal.sees("y yes");
+  assert.equal(existsSync(join(stage.workspace, "made")), false);
+  terminal.type("n");
+  await terminal.sees("A person said no.");
+  await terminal.sees("well\n");
+  await terminal.sees("› ");
+  terminal.type("\u0004");
+  assert.equal(await terminal.ends(), 0);
+  assert.match(terminal.seen, /says: may I say y and n/);
+  assert.match(model.calls[1] ?? "", /may I say y and n/);
+});
+
+test("a remark while a question is open leaves the question open, on the terminal that is asked", async () => {
+  await using model = await scriptedModel(shellLine("touch made"), doneLine("well"));
+  await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
+  await using _ = await up(stage);
+  const terminal = stage.terminal("run", "make it");
+  await terminal.sees("y yes");
+  const [open] = lines((await stage.run("runs", "list", "--open", "--json")).stdout);
+  assert.equal((await stage.run("say", String(open?.["run_id"]), "hurry up")).code, 0);
+  await terminal.sees("says: hurry up");
+  terminal.type("y");
+  await terminal.sees("· exit 0 ·");
+  assert.equal(await terminal.ends(), 0);
+  assert.match(model.calls[1] ?? "", /hurry up/);
 });

@@ -51,9 +51,8 @@ function keyText({ name, text }: Key): string {
  * next letters are no answer.
  */
 export async function dropStrayKeys(): Promise<void> {
-  const until = performance.now() + TERMINAL_LIMITS.writingMs;
-  while (terminalInput.isInUse && terminalInput.quietMs < TERMINAL_LIMITS.quietMs && performance.now() < until)
-    await sleep(TERMINAL_LIMITS.strayKeysMs);
+  const restMs = (): number => (terminalInput.isWriting ? TERMINAL_LIMITS.writingMs : TERMINAL_LIMITS.quietMs);
+  while (terminalInput.isInUse && terminalInput.quietMs < restMs()) await sleep(TERMINAL_LIMITS.strayKeysMs);
   const forget = terminalInput.listen(({ name }) => {
     if (name === "interrupt") sendInterrupt();
   });

@@ -1,4 +1,5 @@
 import { oneLine } from "@vidro/core/text";
+import type { Key } from "./keys.ts";
 import { LineEditor } from "./line-editor.ts";
 import { sendInterrupt, terminalInput } from "./terminal-input.ts";
 
@@ -15,7 +16,7 @@ const PROMPT = "› ";
 /** Reads lines from the keyboard and passes each on; `changed` is called when the row has to be drawn again. */
 export function openRemarkLine(say: (text: string) => void, changed: () => void): RemarkLine {
   const editor = new LineEditor();
-  const forget = terminalInput.listen((key) => {
+  const hear = (key: Key): void => {
     if (key.name === "interrupt") return sendInterrupt();
     if (key.name === "enter") {
       if (!editor.endsWithEnter()) return changed();
@@ -24,7 +25,8 @@ export function openRemarkLine(say: (text: string) => void, changed: () => void)
       if (text !== "") say(text);
     } else editor.press(key);
     changed();
-  });
+  };
+  const forget = terminalInput.listen(hear, () => editor.state.text !== "");
   return {
     row(columns) {
       const { text } = editor.state;

@@ -16,6 +16,8 @@ type KeyListener = (key: Key) => void;
 class TerminalInput {
   #holds = 0;
   readonly #listeners: KeyListener[] = [];
+  /** Tells of a listener whether a text is begun in it. */
+  readonly #writing = new Map<KeyListener, () => boolean>();
   #waiting: Key[] = [];
   #reader = new KeyReader();
   #lastKeyAt = 0;
@@ -32,6 +34,12 @@ class TerminalInput {
   /** Milliseconds since the last key. */
   get quietMs(): number {
     return performance.now() - this.#lastKeyAt;
+  }
+
+  /** Whether a person has begun a text in the reader that has the keyboard. */
+  get isWriting(): boolean {
+    const listener = this.#listeners.at(-1);
+    return listener !== undefined && this.#writing.get(listener)?.() === true;
   }
 
   /** Whether a reader has the keyboard, or keys wait for one. */
@@ -53,14 +61,16 @@ class TerminalInput {
   }
 
   /** Gives all keys to a listener, first those that wait for one; returns a function that removes it. */
-  listen(listener: KeyListener): () => void {
+  listen(listener: KeyListener, isWriting?: () => boolean): () => void {
     const release = this.hold();
     this.#listeners.push(listener);
+    if (isWriting !== undefined) this.#writing.set(listener, isWriting);
     // Later, so that the listener can be removed by a key that waits.
     queueMicrotask(() => this.#deliver());
     return () => {
       const index = this.#listeners.lastIndexOf(listener);
       if (index !== -1) this.#listeners.splice(index, 1);
+      this.#writing.delete(listener);
       release();
     };
   }

@@ -154,19 +154,34 @@ class Watcher implements InterruptTarget {
   }
 
   async #show(entry: Entry): Promise<void> {
-    const { screen, answerer, runs, run } = this.#watching;
+    const { screen, answerer } = this.#watching;
     this.#cursor = entry.seq;
+    // A remark does not answer the question that is open.
+    if (entry.event.type === "remark.made" && this.#open !== undefined) {
+      screen.entry(entry);
+      return screen.releaseTerminal();
+    }
     this.#asking?.abort();
     this.#open = undefined;
     if (entry.event.type !== "question.asked") return screen.entry(entry);
     // A question that was answered already is only shown.
-    const isOpen = (await runs.find(run)).seq === entry.seq;
+    const isOpen = await this.#isUnanswered(entry);
     if (isOpen && this.#answers) await answerer.ready();
     screen.entry(entry);
     if (!isOpen) return;
     this.#open = entry.event;
     if (this.#answers) this.#ask(entry.event);
     else this.#say(ASKED_ELSEWHERE[this.#role]);
+  }
+
+  /** Whether nothing but remarks came after a question. */
+  async #isUnanswered({ seq }: Entry): Promise<boolean> {
+    const { runs, run } = this.#watching;
+    const head = await runs.find(run);
+    if (head.seq === seq || head.status !== "asking") return head.seq === seq;
+    for await (const later of runs.entries(run))
+      if (later.seq > seq && later.event.type !== "remark.made") return false;
+    return true;
   }
 
   #ask(question: QuestionAsked): void {

@@ -48,8 +48,8 @@ export const TERMINAL_LIMITS = {
   strayKeysMs: 30,
   /** A person who struck a key this short ago is still writing: a question waits for them. */
   quietMs: 400,
-  /** The longest that a question waits for a person who is writing. */
-  writingMs: 5 * SECOND_MS,
+  /** A person who has begun a text and rests this long is asked a question; their next letter would be an answer. */
+  writingMs: 3 * SECOND_MS,
   /** Completions that are shown; the others are left out. */
   completions: 40,
   /** Size of a file that is put into a task; a larger one is refused. */
