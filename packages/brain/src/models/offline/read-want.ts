@@ -233,10 +233,15 @@ const shown: Reader = (tokens, kind) => {
   return [{ kind, ...withoutUndefined({ revision: revision?.written }) }];
 };
 
+const LAST = words("last latest ultimo ultima recently");
+
 const blamed: Reader = (tokens, kind) => {
   const [path] = filesIn(tokens, kind);
-  const { line } = linesIn(tokens);
-  return path === undefined ? undefined : [{ kind, path, ...withoutUndefined({ line: line ?? numbersIn(tokens)[0] }) }];
+  if (path === undefined) return undefined;
+  const line = linesIn(tokens).line ?? numbersIn(tokens)[0];
+  // Who changed a file last is told by its last commit; lines are counted by who wrote them.
+  if (line === undefined && says(tokens, LAST)) return [{ kind: "git-log", path, count: 1 }];
+  return [{ kind, path, ...withoutUndefined({ line }) }];
 };
 
 const variable: Reader = (tokens, kind) => {
@@ -296,7 +301,9 @@ const CONDITIONS = words("zombie zombies zombi zombis zumbi zumbis defunct orpha
 
 const programmed: Reader = (tokens, kind) => {
   const wants = named(tokens, kind);
-  if (wants?.some(({ name = "" }) => CONDITIONS.has(plainWords(name)))) return undefined;
+  // Names of programs have no accents: "how many live in México" asks for no process.
+  if (wants?.some(({ name = "" }) => CONDITIONS.has(plainWords(name)) || plainWords(name) !== name.toLowerCase()))
+    return undefined;
   if (wants !== undefined) return wants;
   const [program] = tokens.filter(({ plain: word }) => PROGRAM_WORDS.has(word));
   return program === undefined ? undefined : [{ kind, name: plainWords(program.written) }];

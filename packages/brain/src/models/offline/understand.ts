@@ -12,10 +12,12 @@ import type { Intent, Understanding, Want } from "./want.ts";
 import { isGenericWord } from "./words.ts";
 
 /** Below this probability an intent is not believed. */
-const BELIEVED = 0.4;
+const BELIEVED = 0.5;
 /** Below this probability an intent has to be clearly ahead of the next one, by so much. */
-const LIKELY = 0.6;
-const CLEAR = 0.15;
+const LIKELY = 0.7;
+const CLEAR = 0.25;
+/** The same, where the next one is that the model can do nothing for the sentence: a wrong answer is worse than none. */
+const CLEAR_OF_NONE = 0.35;
 /** Above this probability a sentence is one request, whatever its parts may mean. */
 const CERTAIN = 0.9;
 /** Things that are offered when a task is not understood. */
@@ -67,13 +69,17 @@ function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
 function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readonly Want[] {
   for (const [at, guess] of guesses.slice(0, 2).entries()) {
     const intent = intentIfBelieved(guess);
-    const lead = guess.probability - (guesses[at + 1]?.probability ?? 0);
-    if (intent === undefined || (guess.probability < LIKELY && lead < CLEAR)) return [];
+    if (intent === undefined || !isAhead(guess, guesses[at + 1])) return [];
     const wants = readWants(tokens, intent);
     if (wants === undefined || isElsewhere(tokens, wants, guess.probability)) continue;
     return wants;
   }
   return [];
+}
+
+function isAhead({ probability }: Guess, next: Guess | undefined): boolean {
+  const least = next?.intent === undefined ? CLEAR_OF_NONE : CLEAR;
+  return probability >= LIKELY || probability - (next?.probability ?? 0) >= least;
 }
 
 function intentIfBelieved(guess: Guess | undefined): Intent | undefined {
@@ -99,12 +105,22 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
   if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
   if (strange.some((token) => isForeign(token.plain, kind) && !isEnding(tokens, token))) return true;
+  if (isOfOperandAlone(tokens, strange, kind)) return true;
   const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
   // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
   const isProper = ({ plain, written }: Token) =>
     /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;
   if (strange.some((token) => token !== tokens[0] && isProper(token))) return true;
   return unknown.length > (probability >= CERTAIN ? 2 : 1);
+}
+
+/** Whether only the kind of its operand speaks for an intent, and no word does: "encrypt notes.txt" reads nothing. */
+function isOfOperandAlone(tokens: readonly Token[], strange: readonly Token[], kind: Intent): boolean {
+  const topics = tokens.filter((token) => token.kind === undefined && !isGenericWord(token.plain));
+  const own = new Set([...wordsOfIntent(kind)].flatMap((each) => LEXICON.meanings(each)));
+  const isOwn = ({ plain }: Token) => LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning));
+  const hasOperand = tokens.some((token) => token.kind !== undefined && token.kind !== "number");
+  return hasOperand && topics.length > 0 && topics.every((token) => strange.includes(token) && !isOwn(token));
 }
 
 /** Whether a word says how names end and orders nothing to end: "termina em .json". */
