@@ -67,7 +67,7 @@ test("doctor looks at everything and makes nothing", async () => {
   assert.equal(code, 0);
   assert.deepEqual(
     lines(stdout).map(({ id }) => id),
-    ["node", "home", "config", "store", "restored", "disk", "daemon", "sandbox", "model", "policy", "terminal"],
+    ["node", "home", "config", "store", "restored", "disk", "daemon", "sandbox", "model", "policy", "mcp", "terminal"],
   );
   for (const row of lines(stdout)) assert.deepEqual(Object.keys(row), ["id", "status", "summary", "fix"]);
   await assert.rejects(stat(stage.home));
