@@ -176,4 +176,7 @@ test("the exit code says what became of the task: failed 1, not understood 1, lo
   }
   await using stage = await Stage.set();
   assert.equal((await stage.run("run", "compose a sonnet about glass")).code, 1);
+  const missing = await stage.run("run", "is frobnicate installed?");
+  assert.deepEqual([missing.code, missing.stdout], [0, "frobnicate is not installed here.\n"]);
+  assert.match(missing.stderr, /^✓ which frobnicate · exit 1 [^]*^✓ Look for frobnicate$/m);
 });

@@ -41,6 +41,20 @@ test("a step whose action was refused, failed or has an unknown outcome is never
   assert.equal(states(list), "rfdu");
 });
 
+test("a look for what is not there is done once the answer says so; what was refused stays refused", () => {
+  for (const [fate, isTold, state] of [
+    ["failed", true, "d"],
+    ["failed", false, "f"],
+    ["refused", true, "r"],
+  ] as const) {
+    const list = new Checklist();
+    list.begin(["look"]);
+    list.take(fate);
+    list.finish(isTold);
+    assert.equal(states(list), state);
+  }
+});
+
 test("the answer ticks the last step alone, and only when all others had their action", () => {
   const told = new Checklist();
   told.begin(["look", "tell"]);

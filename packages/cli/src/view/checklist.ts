@@ -24,9 +24,11 @@ export class Checklist {
     this.#fates = [...this.#fates.slice(0, Math.max(0, this.#steps.length - 1)), fate].slice(0, this.#steps.length);
   }
 
-  /** The run has its answer. */
-  finish(): void {
-    if (this.#fates.length === this.#steps.length - 1) this.take("done");
+  /** The run has its answer; `isTold` when its last action looked for what is not there, which the answer says. */
+  finish(isTold = false): void {
+    const hasLast = this.#fates.length === this.#steps.length;
+    if (this.#fates.length === this.#steps.length - 1 || (isTold && hasLast && this.#fates.at(-1) === "failed"))
+      this.take("done");
     this.#hasEnded = true;
   }
 

@@ -47,6 +47,9 @@ function exitOf(events: readonly Event[], end: TerminalEvent = finished): number
 test("an action ends done, failed, refused or unknown; other events say nothing of it", () => {
   assert.equal(actionFate(ended(0)), "done");
   assert.equal(actionFate(ended(1)), "failed");
+  assert.equal(actionFate(ended(1), "write"), "failed");
+  assert.equal(actionFate(ended(1), "read"), "done", "grep found nothing");
+  assert.equal(actionFate(ended(2), "read"), "failed");
   assert.equal(actionFate(ended(null)), "failed", "ended by a signal");
   assert.equal(actionFate({ type: "action.finished", action: "a", outcome: { kind: "value", text: "" } }), "done");
   assert.equal(actionFate(failed("POLICY_DENIED")), "refused");

@@ -6,11 +6,13 @@ import { faultRow } from "../program/output.ts";
 /** How an action ended. */
 export type ActionFate = "done" | "failed" | "refused" | "unknown";
 
-/** How an action ended; undefined for other events. */
-export function actionFate(event: Event): ActionFate | undefined {
+/** How an action of that class ended; undefined for other events. */
+export function actionFate(event: Event, kind?: ActionClass): ActionFate | undefined {
   switch (event.type) {
-    case "action.finished":
-      return event.outcome.kind === "process" && event.outcome.exitCode !== 0 ? "failed" : "done";
+    case "action.finished": {
+      const hasFailed = event.outcome.kind === "process" && event.outcome.exitCode !== 0;
+      return hasFailed && !(foundNothing(event, kind) && event.outcome.stderr.bytes === 0) ? "failed" : "done";
+    }
     case "action.failed":
       return isRefusal(event.fault.code) ? "refused" : "failed";
     case "action.unknown":
@@ -18,6 +20,12 @@ export function actionFate(event: Event): ActionFate | undefined {
     default:
       return undefined;
   }
+}
+
+/** Whether a command that may only look ended with 1: so `which`, `grep` and their kind say that nothing is there. */
+export function foundNothing(event: Event, kind: ActionClass | undefined): boolean {
+  const isLook = kind === "read" && event.type === "action.finished";
+  return isLook && event.outcome.kind === "process" && event.outcome.exitCode === 1;
 }
 
 function isRefusal(code: FaultCode): boolean {

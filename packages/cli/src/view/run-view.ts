@@ -21,7 +21,7 @@ import { foldedOutput } from "./output-fold.ts";
 import { OutputLines } from "./output-lines.ts";
 import { openRows } from "./rows.ts";
 import type { Rows } from "./rows.ts";
-import { actionFate } from "./run-fate.ts";
+import { actionFate, foundNothing } from "./run-fate.ts";
 import type { ActionFate } from "./run-fate.ts";
 import { paint, terminalSymbols } from "./symbols.ts";
 import type { Paint, TerminalSymbols } from "./symbols.ts";
@@ -72,6 +72,7 @@ class TerminalScreen implements Screen {
   #since = Date.now();
   #action: Action | undefined;
   #judged: PolicyJudged | undefined;
+  #foundNothing = false;
   #startedAt = 0;
   /** Whether entries are taken in without being shown. */
   #recalling = false;
@@ -148,7 +149,7 @@ class TerminalScreen implements Screen {
   }
 
   #show(event: Event, at: number): void {
-    const fate = actionFate(event);
+    const fate = actionFate(event, this.#judged?.verdict.class);
     if (fate !== undefined) return this.#showEnd(event, fate);
     switch (event.type) {
       case "run.started":
@@ -186,7 +187,7 @@ class TerminalScreen implements Screen {
       case "context.compacted":
         return this.#aside(this.#marks.note, eventSentence(event));
       case "run.finished":
-        this.#plan.finish();
+        this.#plan.finish(this.#foundNothing && event.unmet !== true);
         return this.#end(at, event.result);
       case "run.failed":
         return this.#end(at);
@@ -242,6 +243,7 @@ class TerminalScreen implements Screen {
   /** An action ended, or was never begun. */
   #showEnd(event: Event, fate: ActionFate): void {
     this.#plan.take(fate);
+    this.#foundNothing = foundNothing(event, this.#judged?.verdict.class);
     const mark = this.#paint(FATE_STYLES[fate], this.#marks[fate]);
     if (event.type !== "action.finished") {
       if (event.type === "action.failed" || event.type === "action.unknown")
