@@ -19,6 +19,12 @@ test("runs are listed, shown and exported as the journal has them", async () => 
   );
   assert.equal((await stage.run("runs", "list", "--open", "--json")).stdout, "");
   assert.equal((await stage.run("runs", "show", run, "--json")).stdout, told);
+  assert.equal((await stage.run("runs", "show", "--last", "--json")).stdout, told);
+  for (const args of [[], [run, "--last"]]) {
+    const { code, stderr } = await stage.run("runs", "show", ...args);
+    assert.equal(code, 2);
+    assert.match(stderr, /Name the run, or give --last/);
+  }
   assert.equal((await stage.run("runs", "export", run.slice(-6))).stdout, told);
   const file = join(stage.workspace, "run.ndjson");
   assert.equal((await stage.run("runs", "export", run, "--out", file)).code, 0);

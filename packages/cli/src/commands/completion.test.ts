@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Command } from "commander";
 import { buildProgram } from "../program/program.ts";
 import { Stage } from "../stage.fixture.ts";
 
@@ -66,6 +67,12 @@ test("bash, zsh and fish offer the commands, options and values that help names"
   assert.equal(other.code, 2, other.stderr);
 });
 
+/** Every command that has none below it, as it is typed. */
+function leavesOf(command: Command, typed: string): readonly string[] {
+  const below = command.commands.filter((one) => one.name() !== "help");
+  return below.length === 0 ? [typed] : below.flatMap((one) => leavesOf(one, `${typed} ${one.name()}`));
+}
+
 test("the manual has every command, and mandoc takes it as it is", async () => {
   await using stage = await Stage.set();
   const { stdout } = await stage.run("man");
@@ -80,6 +87,17 @@ test("the manual has every command, and mandoc takes it as it is", async () => {
   // Bold letters are printed twice with a backspace between.
   const printed = execFileSync("mandoc", ["-T", "utf8", "-O", "width=200", file], { encoding: "utf8" }).split("\b");
   const shown = printed.map((piece, index) => (index < printed.length - 1 ? piece.slice(0, -1) : piece)).join("");
-  for (const words of ["vidro hands invite", "--southbound-host <a,b>", "vidro runs show <run>", "EXIT STATUS"])
+  for (const words of ["vidro hands invite", "--southbound-host <a,b>", "vidro runs show [run]", "EXIT STATUS"])
     assert.ok(shown.includes(words), words);
+  const named = shown.split("\n").map((line) => line.trim());
+  const leaves = leavesOf(
+    buildProgram("", () => undefined),
+    "vidro",
+  );
+  assert.ok(leaves.length > 40);
+  for (const command of leaves)
+    assert.ok(
+      named.some((line) => `${line} `.startsWith(`${command} `)),
+      command,
+    );
 });

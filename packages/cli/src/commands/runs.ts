@@ -1,11 +1,11 @@
 import { open } from "node:fs/promises";
-import { asFault, TERMINAL_LIMITS } from "@vidro/core";
+import { asFault, Fault, TERMINAL_LIMITS } from "@vidro/core";
 import { countWords, oneLine, SHORT_ID_CHARS, spanWords } from "@vidro/core/text";
 import type { RunHead, RunStatus } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { findRun } from "../brain-api/find-run.ts";
+import { findRun, lastRun } from "../brain-api/find-run.ts";
 import { entryLine } from "../view/json-lines.ts";
 import { paint, paintWord } from "../view/symbols.ts";
 import { printedScreen } from "../view/show-run.ts";
@@ -47,11 +47,13 @@ async function afterReader(write: () => void): Promise<void> {
 
 /** Prints everything that happened in a run, as the journal has it. */
 export async function printRun(
-  given: string,
-  flags: BrainFlags & { readonly json?: boolean; readonly verbose?: boolean },
+  given: string | undefined,
+  flags: BrainFlags & { readonly json?: boolean; readonly verbose?: boolean; readonly last?: boolean },
 ): Promise<number> {
+  if ((given === undefined) !== (flags.last === true))
+    throw new Fault("BAD_REQUEST", "Name the run, or give --last for the newest one: one of both.");
   return withBrainApi(flags, async ({ runs }) => {
-    const { id, status } = await findRun(runs, given);
+    const { id, status } = given === undefined ? await lastRun(runs) : await findRun(runs, given);
     const screen = await printedScreen(id, flags);
     for await (const entry of runs.entries(id)) {
       screen.entry(entry);

@@ -18,10 +18,11 @@ export function addRuns(root: Command, exit: Exit): void {
     .action(async (flags) => exit(await (await loadRuns()).listRuns(flags)));
   addBrainFlags(runs.command("show"))
     .description("show everything that happened in a run")
-    .argument(...RUN_ARGUMENT)
+    .argument("[run]", RUN_ARGUMENT[1])
+    .option("--last", "the newest run")
     .option(...JSON_FLAG)
     .option(...VERBOSE_FLAG)
-    .action(async (run: string, flags) => exit(await (await loadRuns()).printRun(run, flags)));
+    .action(async (run: string | undefined, flags) => exit(await (await loadRuns()).printRun(run, flags)));
   addBrainFlags(runs.command("export"))
     .description("write all journal entries of a run as NDJSON")
     .argument(...RUN_ARGUMENT)
