@@ -108,6 +108,7 @@ test("secrets are not printed, and a file that holds one must be closed to other
   const file = JSON.stringify({ model_key: "k-12345678", url: "http://me:hunter22@127.0.0.1:1" });
   await using closed = await stageWith(file, { VIDRO_TOKEN: "t-12345678" });
   const { code, stdout } = await closed.run("config", "list");
+  assert.match(stdout, /^SETTING +VALUE, AND WHERE IT COMES FROM\n\w+ /);
   assert.equal(code, 0);
   assert.match(stdout, /^token +\(set; secret\) +environment VIDRO_TOKEN$/m);
   assert.match(stdout, /^model_key +\(set; secret\) +file \S+config\.json$/m);
