@@ -128,3 +128,33 @@ describe("the tests of a project", () => {
     }
   });
 });
+
+describe("whether a host answers", () => {
+  const loopback = "lo               UNKNOWN        127.0.0.1/8 ::1/128";
+  const hand: TestHand = (_tool, { command }) => {
+    if (command === "ip") return Promise.resolve({ text: loopback, failed: false });
+    const text =
+      command === "ping"
+        ? "TOOL_FAILED: There is no program ping in PATH that this hand can run."
+        : "APPROVAL_UNASKED: It needs an approval, and no person could be asked.";
+    return Promise.resolve({ text, failed: true });
+  };
+
+  it("is told of the machine itself by its own addresses, which need no approval", async () => {
+    const { answer, calls } = await converse("can I reach localhost?", hand);
+    assert.equal(answer, "localhost answers.");
+    assert.deepEqual(
+      calls.map(({ input }) => input["command"]),
+      ["ip"],
+    );
+  });
+
+  it("is asked in another way where ping is missing, and both are named when that is not approved", async () => {
+    const { answer, calls } = await converse("can I reach example.com?", hand);
+    assert.deepEqual(
+      calls.map(({ input }) => input["command"]),
+      ["ping", "curl"],
+    );
+    assert.match(answer, /`ping .*example\.com`.*ping.*`curl .*example\.com\/`.*[Nn]o person could be asked/);
+  });
+});
