@@ -82,7 +82,7 @@ const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   http: ["auth", "observe"],
   knowledge: ["stores"],
   models: ["config.ts"],
-  north: ["auth", "catalog", "http", "knowledge", "observe", "run", "schedules", "stream"],
+  north: ["auth", "catalog", "http", "knowledge", "observe", "run", "schedules", "stream", "webhooks"],
   observe: ["auth", "stores"],
   run: ["auth", "catalog", "observe", "stores"],
   schedules: [],
@@ -90,6 +90,7 @@ const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   stores: [],
   stream: ["http", "run", "stores"],
   tools: ["config.ts", "knowledge"],
+  webhooks: ["stores"],
 };
 
 test("folders of the brain import only what their arrows allow", () => {
@@ -148,11 +149,11 @@ test("the brain is a client only of hands that listen", () => {
 
 test("invariant 2: only the engine, by its writer, and runs.ts append, and only a store writes entries", () => {
   const offenders = inside("packages/brain/src").filter(
-    // The wrappers of a journal pass on what the two append: one counts it, one keeps its findings, one streams it. A copy of a store
-    // has the entries of the store.
+    // The wrappers of a journal pass on what the two append: one counts it, one keeps its findings, one streams it, one
+    // records messages about it.
     ({ path, text }) =>
       /\b(journal|inner)\.(append|create)\(/.test(text) &&
-      !/\/run\/(journal-writer|runs)\.ts$|\/(journal-observer|knowledge-journal|task-streams|forward-journal|copy-store)\.ts$/.test(
+      !/\/run\/(journal-writer|runs)\.ts$|\/(journal-observer|knowledge-journal|task-streams|webhook-journal|forward-journal)\.ts$/.test(
         path,
       ),
   );

@@ -5,6 +5,8 @@ import { RunRetention } from "./daemon/run-retention.ts";
 import { startScheduled } from "./north/schedules.ts";
 import type { ScheduleDependencies } from "./north/schedules.ts";
 import type { Log } from "./observe/log.ts";
+import { Deliverer } from "./webhooks/deliverer.ts";
+import type { Webhooks } from "./webhooks/webhooks.ts";
 import { Scheduler } from "./schedules/scheduler.ts";
 
 /** Dependencies of a daemon's own work. */
@@ -12,6 +14,7 @@ interface BackgroundDependencies {
   readonly brain: Brain;
   readonly config: Config;
   readonly scheduled: ScheduleDependencies;
+  readonly webhooks: Webhooks;
   readonly log: Log;
 }
 
@@ -21,8 +24,9 @@ export interface BackgroundWork {
   close(): Promise<void>;
 }
 
-/** Starts to delete old runs and to start scheduled ones. */
-export function startBackgroundWork({ brain, config, scheduled, log }: BackgroundDependencies): BackgroundWork {
+/** Starts to delete old runs, to start scheduled ones, and to send messages to webhooks. */
+export function startBackgroundWork(deps: BackgroundDependencies): BackgroundWork {
+  const { brain, config, scheduled, webhooks, log } = deps;
   const retention = openRetention(brain, config);
   retention?.start(
     (runs) => log("runs.pruned", { runs }),
@@ -36,9 +40,16 @@ export function startBackgroundWork({ brain, config, scheduled, log }: Backgroun
     failed: ({ id }, { code, message }) => log("schedule.failed", { schedule_id: id, code, reason: message }),
   });
   scheduler.start();
+  const deliverer = new Deliverer({
+    webhooks,
+    journal: brain.journal,
+    now: Date.now,
+    gaveUp: (hook, { run, seq }, reason) => log("webhook.gave_up", { webhook_id: hook.id, run_id: run, seq, reason }),
+  });
+  deliverer.start();
   return {
     async close() {
-      await Promise.all([retention?.close(), scheduler.close()]);
+      await Promise.all([retention?.close(), scheduler.close(), deliverer.close()]);
     },
   };
 }

@@ -77,8 +77,8 @@ export interface BrainOptions {
   readonly localHand?: boolean;
   /** A person says that the store was restored from a backup. */
   readonly restored?: boolean;
-  /** Wraps the journal that runs write to, for metrics and logs. */
-  readonly observe?: (journal: Journal) => Journal;
+  /** Wraps the journal that runs write to, for metrics, logs and webhooks. */
+  readonly observe?: (journal: Journal, records: Records) => Journal;
   readonly log?: Log;
   /** Gets bugs of Vidro with their stacks. */
   readonly report?: (traceId: string, thrown: unknown) => void;
@@ -90,7 +90,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { journal: opened, ...state } = await openStoreAndBus(options, log);
   const { records, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
-  const observed = withStreams(options.observe?.(opened) ?? opened, bus);
+  const observed = withStreams(options.observe?.(opened, records) ?? opened, bus);
   const { journal, knowledge, equip } = openKnowledge(options, observed.journal);
   const reloadables = new Set<Reloadable>();
   const local =

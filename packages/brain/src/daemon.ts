@@ -5,7 +5,6 @@ import type { BackgroundWork } from "./background-work.ts";
 import { openAgentCatalog } from "./catalog/agents.ts";
 import { openBrain } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
-import type { Config } from "./config.ts";
 import { endContained } from "./observe/containment.ts";
 import { readPem } from "./auth/pem.ts";
 import { tokenFile, writeDaemonFile } from "./daemon/daemon-file.ts";
@@ -20,7 +19,7 @@ import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceDependencies } from "./north/surfaces.ts";
 import { observeJournal } from "./observe/journal-observer.ts";
 import { findUnreviewed } from "./auth/revocation-review.ts";
-import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
+import { openReloadableJwt } from "./reloadable-jwt.ts";
 import { executorUpgrades } from "./north/executor.ts";
 import { makeGateways } from "./south/gateways.ts";
 import type { Gateways } from "./south/gateways.ts";
@@ -37,9 +36,10 @@ import { Threads } from "./catalog/threads.ts";
 import { isWorkerThere, workerUrl } from "./models/worker-uds/probe.ts";
 import { Sessions } from "./auth/sessions.ts";
 import { Tokens } from "./auth/tokens.ts";
+import { webhookJournal } from "./webhooks/webhook-journal.ts";
+import { Webhooks } from "./webhooks/webhooks.ts";
 import { openConsoleFiles } from "./http/console-files.ts";
 import { RevokedRuns } from "./run/revoked-runs.ts";
-import type { JwtVerifier } from "./auth/jwt.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
 import { ensureFirstToken } from "./auth/first-token.ts";
 
@@ -160,7 +160,13 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     const settings = model === undefined ? {} : { model };
     await writeDaemonFile(home, { ...place, ...command, ...settings, workspace, startedAt: Date.now() });
     parts.survey.start();
-    background = startBackgroundWork({ brain, config: options.config, scheduled: world, log });
+    background = startBackgroundWork({
+      brain,
+      config: options.config,
+      scheduled: world,
+      webhooks: parts.webhooks,
+      log,
+    });
   }
   log("daemon.started", { url, pid: process.pid });
   return {
@@ -179,20 +185,27 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   const { home, config } = options;
   const log = jsonLog(options.writeLog, homeRedactor(home, config.secrets()));
   const reloadables: Reloadable[] = [];
-  const jwt = await keptTokens(config, reloadables, log);
+  const jwt = await openReloadableJwt(config, reloadables, log);
   const metrics = new Metrics();
   options.onUncaught?.((thrown) => endContained(thrown, { log, metrics }));
   let watch: HealthWatch | undefined;
+  let webhooks!: Webhooks;
   const brain = await openBrain({
     home,
     config,
     ...(options.store === undefined ? {} : { store: options.store }),
     restored: options.restored === true,
     localHand: options.localHand,
-    observe: (journal) => observeJournal(journal, { metrics, log, wrote: (thrown) => watch?.wrote(thrown) }),
+    observe: (journal, records) =>
+      observeJournal(webhookJournal(journal, (webhooks = new Webhooks(records, Date.now))), {
+        metrics,
+        log,
+        wrote: (thrown) => watch?.wrote(thrown),
+      }),
     log,
     report: (traceId, thrown) => log("run.faulted", { trace_id: traceId, stack: thrownStack(thrown) }),
   });
+  await webhooks.open();
   watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns: options.onRestart === "hold" });
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
   const sessions = new Sessions(brain.records, tokens);
@@ -214,6 +227,7 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
   return {
     brain,
+    webhooks,
     watch,
     tokens,
     sessions,
@@ -239,6 +253,7 @@ async function closeParts(parts: Parts): Promise<void> {
     revokedRuns.close(),
   ]);
   tokens.close();
+  parts.webhooks.close();
   await brain.close();
   metrics.close();
   log("daemon.stopped");
@@ -246,6 +261,7 @@ async function closeParts(parts: Parts): Promise<void> {
 
 interface Parts {
   readonly brain: Brain;
+  readonly webhooks: Webhooks;
   /** Checks the health of the daemon. */
   readonly watch: HealthWatch;
   readonly tokens: Tokens;
@@ -328,6 +344,7 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     admission: gateways["agent-ws"],
     dialler: gateways["agent-tcp"],
     sessions: parts.sessions,
+    webhooks: parts.webhooks,
     tokens: parts.tokens,
     consoleFiles: openConsoleFiles(),
     hands,
@@ -339,25 +356,6 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     },
     details: () => watch.details(),
   };
-}
-
-/** The verifier of signed tokens; its keys can be read again. */
-async function keptTokens(config: Config, reloadables: Reloadable[], log: Log): Promise<JwtVerifier | undefined> {
-  const settings = {
-    secret: config.get("jwt_secret"),
-    publicKeyFile: config.get("jwt_public_key"),
-    keySet: config.get("jwt_key_set"),
-    issuer: config.get("jwt_issuer"),
-    audience: config.get("jwt_audience"),
-    rolesClaim: config.get("jwt_roles_claim"),
-  };
-  let verify = await openJwtVerifier(settings);
-  if (verify === undefined) return undefined;
-  const unset = unsetRestrictions(settings);
-  if (unset.length > 0) log("jwt.unrestricted", { unset: unset.join(", ") });
-  const reload = async (): Promise<void> => void (verify = await openJwtVerifier(settings));
-  reloadables.push({ what: "keys of signed tokens", reload });
-  return async (token) => verify!(token);
 }
 
 /**

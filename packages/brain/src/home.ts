@@ -20,5 +20,7 @@ export type { StoredAgent } from "./catalog/agent.ts";
 export type { VerifiedCaller } from "./auth/caller.ts";
 export { makeFolder } from "./daemon/home-folder.ts";
 export { RunRetention } from "./daemon/run-retention.ts";
+export { UNASKED_EVENTS, Webhooks } from "./webhooks/webhooks.ts";
+export type { Webhook } from "./webhooks/webhooks.ts";
 export { migrateHome } from "./daemon/migrate-home.ts";
 export { backUpHome, restoreHome } from "./daemon/backup.ts";

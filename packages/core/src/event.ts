@@ -68,6 +68,9 @@ const EVENT_TYPES: { readonly [Type in EventType]: true } = {
   "run.aborted": true,
 };
 
+/** The names of all durable events. */
+export const EVENT_NAMES = Object.keys(EVENT_TYPES) as readonly EventType[];
+
 /** Whether this version knows the event type. A journal with an unknown type is newer, or was altered. */
 export function isEventType(type: unknown): type is EventType {
   return typeof type === "string" && Object.hasOwn(EVENT_TYPES, type);

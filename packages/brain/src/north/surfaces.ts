@@ -24,6 +24,8 @@ import { opsSurface } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
 import { schedulesSurface } from "./schedules.ts";
 import type { ScheduleDependencies } from "./schedules.ts";
+import { webhooksSurface } from "./webhooks.ts";
+import type { WebhookDependencies } from "./webhooks.ts";
 import type { Surface } from "../http/route.ts";
 import { signedHands } from "./hands/signed-hands.ts";
 
@@ -37,6 +39,7 @@ export interface SurfaceDependencies
     JournalDependencies,
     McpDependencies,
     ScheduleDependencies,
+    WebhookDependencies,
     Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
@@ -63,6 +66,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   dialledHands,
   mcpSurface,
   schedulesSurface,
+  webhooksSurface,
   consoleSurface,
   answerLinksSurface,
 ];

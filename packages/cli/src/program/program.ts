@@ -4,6 +4,7 @@ import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addAcp, addMcp, addTcp, addWorker } from "./wire-program.ts";
+import { addWebhooks } from "./webhooks-program.ts";
 import { addSchedules } from "./schedules-program.ts";
 import { helpIn } from "./help-words.ts";
 import { terminalLanguage } from "../view/terminal-kind.ts";
@@ -40,6 +41,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addApprovals(root, exit);
   addAgents(root, exit);
   addSchedules(root, exit);
+  addWebhooks(root, exit);
   addTokens(root, exit);
   addHands(root, exit);
   addMcp(root, exit);

@@ -197,3 +197,35 @@ export const SCHEDULE_LIMITS = {
   missedTimes: 100,
   missedMs: HOUR_MS,
 } as const;
+
+/** Bounds of webhooks. */
+export const WEBHOOK_LIMITS = {
+  /** Webhooks of a brain. */
+  webhooks: 50,
+  /** Messages that are looked at together. */
+  waiting: 256,
+  /** Longest time between two looks at the messages that wait. */
+  lookMs: MINUTE_MS,
+  /** Shortest time between two looks. */
+  leastMs: 10,
+  /** How long a receiver may take to answer. */
+  sendMs: 15 * SECOND_MS,
+  /** Delays before the second and each further attempt; after the last one a message is given up. */
+  delaysMs: [
+    5 * SECOND_MS,
+    5 * MINUTE_MS,
+    30 * MINUTE_MS,
+    2 * HOUR_MS,
+    5 * HOUR_MS,
+    10 * HOUR_MS,
+    14 * HOUR_MS,
+    20 * HOUR_MS,
+    24 * HOUR_MS,
+  ],
+  /** Length of a message; a longer one leaves the event out, which can be read by its run and seq. */
+  bodyChars: 256 * KIB,
+  /** Characters of the task in a message. */
+  taskChars: 2000,
+  /** Length of the address of a webhook. */
+  urlChars: 2048,
+} as const;

@@ -1,0 +1,130 @@
+import { asFault, WEBHOOK_LIMITS } from "@vidro/core";
+import type { Entry, Journal } from "@vidro/core";
+import { webhookHeaders } from "./signature.ts";
+import type { Delivery, Webhook, Webhooks } from "./webhooks.ts";
+
+/** What became of an attempt. */
+type Attempt = { readonly status: number } | { readonly reason: string };
+
+/** Dependencies of the deliverer. */
+interface DelivererDependencies {
+  readonly webhooks: Webhooks;
+  readonly journal: Pick<Journal, "head" | "read">;
+  readonly now: () => number;
+  /** A message was given up after its last attempt, or its receiver is gone for good. */
+  readonly gaveUp: (hook: Webhook, delivery: Delivery, reason: string) => void;
+}
+
+const GONE = 410;
+const isGood = (status: number): boolean => status >= 200 && status < 300;
+
+/** Sends messages to webhooks until they are taken: at least once each, under one id, with growing delays. */
+export class Deliverer {
+  readonly #deps: DelivererDependencies;
+  readonly #end = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #stopWatching: (() => void) | undefined;
+
+  constructor(deps: DelivererDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Looks at once, whenever a message is recorded, and at the time of the next attempt. */
+  start(): void {
+    this.#stopWatching = this.#deps.webhooks.watch(() => this.#wake());
+    this.#wake();
+  }
+
+  /** Stops; messages under way are cut off and tried again later. */
+  async close(): Promise<void> {
+    this.#stopWatching?.();
+    this.#end.abort();
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  /** Sends every message whose time has come; returns the time of the next attempt. */
+  async look(): Promise<number> {
+    const { webhooks, now } = this.#deps;
+    let soonest = now() + WEBHOOK_LIMITS.lookMs;
+    for (const delivery of await webhooks.waiting(WEBHOOK_LIMITS.waiting)) {
+      if (this.#end.signal.aborted) return soonest;
+      if (delivery.nextAt <= now()) await this.#deliver(delivery);
+      else soonest = Math.min(soonest, delivery.nextAt);
+    }
+    return soonest;
+  }
+
+  #wake(): void {
+    this.#again = true;
+    this.#looking ??= this.#lookUntilQuiet().finally(() => (this.#looking = undefined));
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    let next = 0;
+    while (this.#again && !this.#end.signal.aborted) {
+      this.#again = false;
+      // A store that cannot be read is reported by the health of the brain.
+      next = await this.look().catch(() => this.#deps.now() + WEBHOOK_LIMITS.lookMs);
+    }
+    clearTimeout(this.#timer);
+    if (this.#end.signal.aborted) return;
+    this.#timer = setTimeout(() => this.#wake(), Math.max(WEBHOOK_LIMITS.leastMs, next - this.#deps.now())).unref();
+  }
+
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { webhooks, now } = this.#deps;
+    const hook = webhooks.find(delivery.webhook);
+    if (hook === undefined) return webhooks.drop(delivery);
+    const attempts = delivery.attempts + 1;
+    const delayMs = WEBHOOK_LIMITS.delaysMs[attempts - 1];
+    // Claimed before it is sent, so that of several brains one sends it.
+    if (!(await webhooks.postpone(delivery, attempts, now() + (delayMs ?? WEBHOOK_LIMITS.lookMs)))) return;
+    const body = await this.#bodyOf(delivery);
+    // The entry is recorded right after its message; without it by the second attempt it never came to be.
+    if (body === undefined) return attempts > 1 ? webhooks.drop(delivery) : undefined;
+    const attempt = await this.#send(hook, delivery, body);
+    if (this.#end.signal.aborted) return;
+    if ("status" in attempt && isGood(attempt.status)) return webhooks.drop(delivery);
+    const reason = "status" in attempt ? `status ${attempt.status}` : attempt.reason;
+    const isGone = "status" in attempt && attempt.status === GONE;
+    if (delayMs !== undefined && !isGone) return;
+    await webhooks.drop(delivery);
+    this.#deps.gaveUp(hook, delivery, reason);
+    // The receiver says that it wants no more messages.
+    if (isGone) await webhooks.remove(hook.id);
+  }
+
+  async #bodyOf({ run, seq }: Delivery): Promise<string | undefined> {
+    const { journal } = this.#deps;
+    const head = await journal.head(run);
+    const [entry] = head === undefined || head.seq < seq ? [] : await journal.read(run, seq - 1, 1);
+    if (head === undefined || entry === undefined) return undefined;
+    const { owner, thread, task, status } = head;
+    const about = { run_id: run, thread_id: thread, owner, task: task.slice(0, WEBHOOK_LIMITS.taskChars), status, seq };
+    const whole = JSON.stringify(message(entry, { ...about, event: entry.event }));
+    return whole.length <= WEBHOOK_LIMITS.bodyChars ? whole : JSON.stringify(message(entry, { ...about, event: null }));
+  }
+
+  async #send(hook: Webhook, { id }: Delivery, body: string): Promise<Attempt> {
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(WEBHOOK_LIMITS.sendMs)]);
+    const headers = {
+      "content-type": "application/json",
+      ...webhookHeaders(hook.secret, { id, at: this.#deps.now(), body }),
+    };
+    try {
+      const response = await fetch(hook.url, { method: "POST", headers, body, redirect: "manual", signal });
+      await response.body?.cancel();
+      return { status: response.status };
+    } catch (thrown) {
+      return { reason: asFault(thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown).message };
+    }
+  }
+}
+
+/** A message in the shape of Standard Webhooks. */
+function message({ at, event }: Entry, data: object): object {
+  return { type: event.type, timestamp: new Date(at).toISOString(), data };
+}
