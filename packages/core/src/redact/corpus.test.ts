@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { cutInto, sizes } from "../codec/chunks.fixture.ts";
+import { percentFinder } from "./percent.ts";
 import { redactor } from "./redact.ts";
+import { scan } from "./scan.ts";
+import { shapeFinder } from "./shapes.ts";
 import { PLANTED } from "./corpus.fixture.ts";
 import type { Planted } from "./corpus.fixture.ts";
 import { ORDINARY } from "./ordinary.fixture.ts";
@@ -15,9 +18,9 @@ const PIECE_CHARS = 12;
 
 const redact = redactor([]);
 
-function isCaught({ text, secret }: Planted): boolean {
+function isCaught({ text, secret }: Planted, pieceChars = PIECE_CHARS): boolean {
   const shown = redact.text(text);
-  const chars = Math.min(PIECE_CHARS, secret.length);
+  const chars = Math.min(pieceChars, secret.length);
   for (let at = 0; at + chars <= secret.length; at++) if (shown.includes(secret.slice(at, at + chars))) return false;
   return true;
 }
@@ -35,6 +38,33 @@ test("secrets of every form that public lists of rules name are found, also insi
   assert.ok(precision >= PRECISION, `mistaken: ${mistaken.map((line) => redact.text(line)).join("\n")}`);
 });
 
+/** Texts percent-encoded as addresses have them, and each byte. */
+const ENCODINGS: readonly ((text: string) => string)[] = [
+  (text) => encodeURIComponent(text),
+  (text) =>
+    Buffer.from(text)
+      .toString("hex")
+      .replaceAll(/../g, (pair) => `%${pair}`),
+];
+const ENCODED: readonly Planted[] = PLANTED.filter(({ name }) => !name.endsWith("twice")).flatMap((planted) =>
+  ENCODINGS.map((encode) => ({
+    name: planted.name,
+    text: `curl example.org/?q=${encode(planted.text)} -v`,
+    secret: encode(planted.secret),
+  })),
+);
+
+test("percent-encoded secrets are found, and ordinary lines are mistaken no more often than without that", (t) => {
+  // Of a secret with each byte encoded, three characters are one.
+  const missed = ENCODED.filter((planted, at) => !isCaught(planted, at % 2 === 0 ? PIECE_CHARS : 3 * PIECE_CHARS));
+  const lines = ORDINARY.flatMap((line) => ENCODINGS.map((encode) => encode(line)));
+  const mistaken = lines.filter((line) => percentFinder.find(scan(shapeFinder, line), 0) !== undefined);
+  const found = ENCODED.length - missed.length;
+  t.diagnostic(`recall ${found} of ${ENCODED.length}, mistaken ${mistaken.length} of ${lines.length}`);
+  assert.ok((found / ENCODED.length) * 100 >= RECALL, `missed: ${missed.map(({ name }) => name).join("; ")}`);
+  assert.deepEqual(mistaken, []);
+});
+
 test("ordinary lines stay also as one text, and in pieces", () => {
   const text = ORDINARY.join("\n");
   const stream = redact.stream();
@@ -45,7 +75,7 @@ test("ordinary lines stay also as one text, and in pieces", () => {
 });
 
 test("secrets of the corpus give in pieces what they give as a whole", () => {
-  for (const { name, text } of PLANTED) {
+  for (const { name, text } of [...PLANTED, ...ENCODED]) {
     const stream = redact.stream();
     const streamed = [...cutInto(text, [5, 1, 11]).map((piece) => stream.push(piece)), stream.end()].join("");
     assert.equal(streamed, redact.text(text), name);
@@ -53,7 +83,7 @@ test("secrets of the corpus give in pieces what they give as a whole", () => {
 });
 
 test("parts of the corpus in any order give in any pieces what they give as a whole", () => {
-  const texts = [...PLANTED.map(({ text }) => text), ...ORDINARY];
+  const texts = [...[...PLANTED, ...ENCODED].map(({ text }) => text), ...ORDINARY];
   const part = fc
     .tuple(fc.constantFrom(...texts), fc.nat(), fc.nat())
     .map(([text, from, to]) => text.slice(from % text.length, to % (text.length + 1)));

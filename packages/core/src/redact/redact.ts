@@ -1,6 +1,7 @@
 import { REDACT_LIMITS } from "../limits.ts";
 import { keyEndFinder } from "./key-end.ts";
 import { needleFinder } from "./needles.ts";
+import { percentFinder } from "./percent.ts";
 import { REDACTED, scan, scanStream } from "./scan.ts";
 import type { Finder, TextStream } from "./scan.ts";
 import { shapeFinder } from "./shapes.ts";
@@ -36,7 +37,9 @@ export function redactor(secrets: readonly string[]): Redactor {
 
   // Known secrets are replaced first: a shape might end in the middle of one.
   const text = (from: string): string =>
-    from.length < REDACT_LIMITS.secretChars ? from : scan(keyEndFinder, scan(shapeFinder, scan(known, from)));
+    from.length < REDACT_LIMITS.secretChars
+      ? from
+      : scan(percentFinder, scan(keyEndFinder, scan(shapeFinder, scan(known, from))));
 
   function value<T>(from: T): T;
   function value(from: unknown): unknown {
@@ -88,11 +91,9 @@ export function redactor(secrets: readonly string[]): Redactor {
 }
 
 function redactedStream(known: Finder): TextStream {
-  const first = scanStream(known);
-  const second = scanStream(shapeFinder);
-  const third = scanStream(keyEndFinder);
+  const stages = [known, shapeFinder, keyEndFinder, percentFinder].map(scanStream);
   return {
-    push: (chunk) => third.push(second.push(first.push(chunk))),
-    end: () => third.push(second.push(first.end()) + second.end()) + third.end(),
+    push: (chunk) => stages.reduce((text, stage) => stage.push(text), chunk),
+    end: () => stages.reduce((text, stage) => stage.push(text) + stage.end(), ""),
   };
 }

@@ -40,8 +40,8 @@ export interface TextStream {
   end(): string;
 }
 
-/** How far behind a place a finder may look. */
-const BEHIND_CHARS = 16;
+/** How far behind a place a finder may look: by fifteen characters, each of them percent-encoded, and the head of a word. */
+export const BEHIND_CHARS = 64;
 
 /** A text with a placeholder for each hit; the same string when there is none. */
 export function scan(finder: Finder, text: string): string {
