@@ -30,6 +30,7 @@ const FILES = [
   "sixth.txt",
   "seventh.txt",
   "eighth.txt",
+  "ninth.txt",
 ];
 
 for (const file of FILES) {

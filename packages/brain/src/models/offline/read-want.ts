@@ -296,8 +296,11 @@ const depended: Reader = (tokens, kind) => {
 /** What runs a command names it in quotes or is one; words alone never do. */
 const neverSpoken: Reader = () => undefined;
 
-/** What processes may be, and no program is called. */
-const CONDITIONS = words("zombie zombies zombi zombis zumbi zumbis defunct orphan orphans orfaos huerfanos stuck hung");
+/** What processes may be, and what people make of code: no program is called so. */
+const CONDITIONS = words(
+  `zombie zombies zombi zombis zumbi zumbis defunct orphan orphans orfaos huerfanos stuck hung build builds compilacao
+   compilacion deploy deployment despliegue`,
+);
 
 const programmed: Reader = (tokens, kind) => {
   const wants = named(tokens, kind);
@@ -322,7 +325,7 @@ const PROGRAM_WORDS = words("git docker node python make cron podman grep cat ja
 const scheduled: Reader = (tokens, kind) => [{ kind, ...(says(tokens, words("crontab")) ? { name: "crontab" } : {}) }];
 
 const FAILED = words(
-  "failed fail failing fallido fallida fallidos fallidas fallo fallaron falha falhas falhou falharam falhando fallando broken",
+  "failed fail failing fallido fallida fallidos fallidas fallado fallo fallaron falha falhas falhou falharam falhando fallando broken",
 );
 
 const serviceList: Reader = (tokens, kind) => [{ kind, ...(says(tokens, FAILED) ? { text: "failed" } : {}) }];
