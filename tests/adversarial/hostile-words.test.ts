@@ -18,9 +18,9 @@ const EVIL = "\u001b[2J\u001b]0;owned\u0007\u001b]52;c;aGk=\u0007\u001b[8m\u009b
 
 /** Fails unless a terminal was sent nothing but text and what the command itself sends. */
 function assertTame(raw: string, what: string): void {
-  // Colours, and how the live rows are drawn anew, and how a line is typed.
+  // Colours, and how the live rows are drawn anew, and how a line is typed or pasted.
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  const rest = raw.replaceAll(/\u001b\[(?:(?!8m)[\d;]*m|\?7[lh]|\d*[FGJ])/g, "");
+  const rest = raw.replaceAll(/\u001b\[(?:(?!8m)[\d;]*m|\?(?:7|2004)[lh]|\d*[FGJ])/g, "");
   assert.doesNotMatch(rest, UNTAMED, `${what}: ${JSON.stringify(rest)}`);
 }
 
