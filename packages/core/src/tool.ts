@@ -130,6 +130,11 @@ export interface FilesPlan {
   readonly kind: "files";
   /** Each file once; a policy judges each, and the strictest verdict counts for all. */
   readonly files: readonly FilePlan[];
+  /**
+   * The change as unified diffs, for a person, where the input of the action does not hold it. It follows from the
+   * digests of the files, so that the hash of the plan leaves it out.
+   */
+  readonly patch?: string;
 }
 
 /** A page that a tool fetches by a GET request without credentials. */

@@ -20,6 +20,7 @@ import {
 } from "@vidro/core";
 import { decideOnPlan, ruleForPlan } from "./policy/plan-verdict.ts";
 import {
+  pinnedPlan,
   requireApproval,
   otherOrdererEnd,
   busyFault,
@@ -355,7 +356,7 @@ class LocalHand implements Hand {
     const confined = verdict.decision === "allow" ? planConfinement(plan) : undefined;
     // The order to run it follows, or has come: the sandbox is set up while intent and start are recorded.
     if (confined !== undefined) void warmSandbox(confined, this.#context);
-    const hash = sha256(canonicalJson({ plan: { ...plan }, policy: version }));
+    const hash = sha256(canonicalJson({ plan: pinnedPlan(plan), policy: version }));
     return { plan, hash, verdict, policy: version };
   }
 

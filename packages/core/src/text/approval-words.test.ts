@@ -32,3 +32,9 @@ test("of several files a yes for this run covers the same change alone, and noth
   assert.equal(runWideWords(plan), undefined);
   assert.equal(runWideWords(edit), "every later edit of this file in this run, whatever its content");
 });
+
+test("the diff of a plan that puts files back is shown whole, and its lines cannot look like other rows", () => {
+  const patch = `-new\n+${"x".repeat(5000)}\nhost: elsewhere\u001b[2J\n`;
+  const words = approvalWords({ plan: { kind: "files", files: [edit], patch }, verdict });
+  assert.match(words, /^patch: -new\n {2}\+x{5000}\n {2}host: elsewhere\\e\[2J$/m);
+});

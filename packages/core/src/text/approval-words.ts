@@ -270,7 +270,10 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
       ];
     case "files":
       // A yes for this run covers the same change of the same files alone.
-      return plan.files.flatMap((file) => planRows(file, phrases).filter(([name]) => name !== rows.covers));
+      return [
+        ...plan.files.flatMap((file) => planRows(file, phrases).filter(([name]) => name !== rows.covers)),
+        ...(plan.patch === undefined ? [] : [["patch", lines(plan.patch)] as const]),
+      ];
     case "fetch":
       return [
         [rows.page, quoteWord(plan.url)],

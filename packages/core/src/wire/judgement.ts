@@ -55,7 +55,11 @@ const PLANS: readonly JsonObject[] = [
     state: STATE,
   }),
   FILE_PLAN,
-  openObject(["kind", "files"], { kind: { const: "files" }, files: list(FILE_PLAN, HAND_LIMITS.patchFiles) }),
+  openObject(["kind", "files"], {
+    kind: { const: "files" },
+    files: list(FILE_PLAN, HAND_LIMITS.patchFiles),
+    patch: anyText,
+  }),
   openObject(["kind", "url", "reach"], {
     kind: { const: "fetch" },
     url: text(HAND_LIMITS.urlChars),

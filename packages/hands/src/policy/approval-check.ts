@@ -1,5 +1,5 @@
 import { Fault } from "@vidro/core";
-import type { ActionEnd, Judgement, Order } from "@vidro/core";
+import type { ActionEnd, JsonObject, Judgement, Order, Plan } from "@vidro/core";
 
 /** Throws unless policy allows the plan or a person approved exactly this plan. */
 export function requireApproval({ hash, verdict }: Judgement, { approved, unproven }: Order): void {
@@ -37,4 +37,10 @@ export function reusedIdFault(id: string): Fault {
 /** The fault for an action that another process of this hand is running. */
 export function busyFault(id: string): Fault {
   return new Fault("HAND_UNAVAILABLE", `Another process of this hand is running action ${id}; order it again later.`);
+}
+
+/** The part of a plan that its hash is of: a diff for a person follows from the digests beside it. */
+export function pinnedPlan(plan: Plan): JsonObject {
+  const { patch: _, ...pinned } = plan.kind === "files" ? plan : { ...plan, patch: undefined };
+  return pinned;
 }

@@ -13,7 +13,8 @@ async function workshop(t: TestContext, files: { readonly [name: string]: string
   const judge: ReturnType<typeof policyOf>["judge"] = (plan) => {
     const paths = plan.kind === "files" ? plan.files : plan.kind === "file" ? [plan] : [];
     judged.push(...paths.map(({ path, inWorkspace }) => `${inWorkspace ? "in" : "out"} ${path}`));
-    const decision = paths.every(({ inWorkspace }) => inWorkspace) ? "allow" : "deny";
+    const isSecret = paths.some(({ operation, path }) => operation === "read" && path.endsWith(".env"));
+    const decision = isSecret || !paths.every(({ inWorkspace }) => inWorkspace) ? "deny" : "allow";
     return policyOf(decision).judge(plan);
   };
   const hand = await handIn(t, folder, { policy: { version: "test", judge } });
@@ -27,7 +28,12 @@ async function workshop(t: TestContext, files: { readonly [name: string]: string
     if (ended.type !== "finished") throw new Error(JSON.stringify(ended.fault));
     return outcomeText(ended.outcome);
   };
-  return { folder, at, order, say, judged, text: (name: string) => readFileSync(at(name), "utf8") };
+  const plan = async (tool: string, input: JsonObject) => {
+    const judgement = await hand.judge({ id: "act_j", tool, input, callId: "call" });
+    if (!("plan" in judgement) || judgement.plan.kind !== "files") throw new Error(JSON.stringify(judgement));
+    return { patch: judgement.plan.patch, hash: judgement.hash };
+  };
+  return { folder, at, order, say, plan, judged, text: (name: string) => readFileSync(at(name), "utf8") };
 }
 
 const THREE = [
@@ -100,6 +106,22 @@ test("a patch that leaves the workspace is refused, whichever of its parts does"
     assert.equal(codeOf(await order("apply_patch", { patch })), "BAD_ARGUMENTS", header);
   }
   assert.equal(codeOf(await order("apply_patch", { patch: inside + inside })), "BAD_ARGUMENTS");
+});
+
+test("the plan of an undo shows what it puts back as a diff, but for files that policy keeps from readers", async (t) => {
+  const { at, say, plan } = await workshop(t, { "a.txt": "one\ntwo\n", "old.txt": "gone\n", ".env": "A=1\n" });
+  await say("apply_patch", { patch: THREE }, "act_p");
+  const undo = { action: "act_p" };
+  const before = await plan("undo", undo);
+  for (const line of ["-TWO", "+two", "-fresh", "+gone"]) assert.ok(before.patch?.split("\n").includes(line), line);
+  await say("write_file", { file_path: ".env", content: "A=2\n" }, "act_s");
+  assert.match((await plan("undo", { action: "act_s" })).patch ?? "", /^\[.env is not shown: reading it needs/);
+  await say("undo", undo);
+  const after = await plan("undo", undo);
+  assert.equal(after.patch, undefined);
+  assert.equal(after.hash, before.hash, "an undo that is ordered again after a crash has the plan that was approved");
+  writeFileSync(at("a.txt"), "by a person\n");
+  assert.match((await plan("undo", undo)).patch ?? "", /a.txt is not shown: a.txt was changed otherwise/);
 });
 
 test("undo of a run puts back what all file tools changed, and not what was changed otherwise since", async (t) => {

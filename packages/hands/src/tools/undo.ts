@@ -1,9 +1,11 @@
-import { Fault, HAND_LIMITS, type FilesPlan } from "@vidro/core";
+import { isUtf8 } from "node:buffer";
+import { asFault, Fault, HAND_LIMITS, type FilesPlan } from "@vidro/core";
 import { changeFiles } from "../files/change-files.ts";
 import type { FileChange } from "../files/change-files.ts";
 import { readContentIfAny } from "../files/files.ts";
 import { formerFilesOf, formerFilesOfRun, readFormerContent } from "../files/former-files.ts";
 import type { FormerFile } from "../files/former-files.ts";
+import { createDiff } from "../files/patch.ts";
 import { displayPath, writePlan } from "../files/paths.ts";
 import { defineTool } from "./tool.ts";
 import type { HandContext, ToolInput } from "./tool.ts";
@@ -30,8 +32,9 @@ export const undoTool = defineTool({
   idempotent: true,
   effect: "write",
   async plan(input, context): Promise<FilesPlan> {
-    const files = (await readSteps(input, context)).map(({ plan }) => plan);
-    return { kind: "files", files };
+    const steps = await readSteps(input, context);
+    const patch = await patchOf(steps, context);
+    return { kind: "files", files: steps.map(({ plan }) => plan), ...(patch === "" ? {} : { patch }) };
   },
   async run(input, execution) {
     const { context, plan } = execution;
@@ -82,6 +85,42 @@ async function readSteps(input: ToolInput<typeof parameters>, context: HandConte
     planned.push({ ...step, plan: await writePlan(path, digest, context) });
   }
   return planned;
+}
+
+/** The diffs of what would be put back; a file that cannot be shown, or that policy keeps from readers, is named. */
+async function patchOf(steps: readonly UndoStep[], context: HandContext): Promise<string> {
+  const parts: string[] = [];
+  let bytes = 0;
+  for (const step of steps) {
+    const part = await diffOfStep(step, context);
+    bytes += Buffer.byteLength(part);
+    parts.push(bytes <= HAND_LIMITS.patchBytes ? part : notShown(step, context, "the change is too long"));
+  }
+  return parts.join("");
+}
+
+async function diffOfStep(step: UndoStep, context: HandContext): Promise<string> {
+  const { path, inWorkspace } = step.plan;
+  if (context.judge({ kind: "file", operation: "read", path, inWorkspace }).decision !== "allow")
+    return notShown(step, context, "reading it needs an approval of its own");
+  try {
+    const [change] = await changeOf(step, context);
+    if (change === undefined) return "";
+    const before = change.before === "unread" ? undefined : change.before?.bytes;
+    const name = displayPath(path, context).replace(/^\//, "");
+    return await createDiff(name, readText(before), readText(change.after));
+  } catch (thrown) {
+    return notShown(step, context, asFault(thrown).message);
+  }
+}
+
+function readText(content: Buffer = Buffer.of()): string {
+  if (isUtf8(content) && !content.includes(0)) return content.toString("utf8");
+  throw new Fault("TOOL_FAILED", "it is not UTF-8 text");
+}
+
+function notShown({ plan }: UndoStep, context: HandContext, why: string): string {
+  return `[${displayPath(plan.path, context)} is not shown: ${why}]\n`;
 }
 
 async function changeOf({ plan, first, last, action }: UndoStep, context: HandContext): Promise<readonly FileChange[]> {
