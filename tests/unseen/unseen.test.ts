@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { understand } from "../../packages/brain/src/models/offline/understand.ts";
 import { readPhrases } from "../../scripts/train/phrases.ts";
@@ -63,6 +64,21 @@ test("no unseen question is among the phrases", () => {
   );
   assert.deepEqual(
     seen.map(({ text }) => text),
+    [],
+  );
+});
+
+test("the tasks that the command line suggests are understood", () => {
+  const folder = `${import.meta.dirname}/../../packages/cli/src`;
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /(?<!test|fixture)\.ts$/.test(file),
+  );
+  const suggested = files.flatMap((file) =>
+    [...readFileSync(`${folder}/${file}`, "utf8").matchAll(/vidro run "([a-z][^"$]*)"/g)].map(([, task = ""]) => task),
+  );
+  assert.ok(suggested.length >= 3, suggested.join("\n"));
+  assert.deepEqual(
+    suggested.filter((task) => understand(task).wants.length === 0),
     [],
   );
 });

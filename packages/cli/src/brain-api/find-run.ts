@@ -25,6 +25,6 @@ export async function findRun(runs: Pick<BrainRuns, "find" | "list">, given: str
 export async function lastRun(runs: Pick<BrainRuns, "list">): Promise<RunHead> {
   const [head] = await runs.list({ limit: 1 });
   if (head === undefined)
-    throw new Fault("NOT_FOUND", 'There is no run yet. Start one: vidro run "what is on this machine?"');
+    throw new Fault("NOT_FOUND", 'There is no run yet. Start one: vidro run "how much disk is free here?"');
   return head;
 }

@@ -34,7 +34,7 @@ export async function listRuns(
     const damaged = heads.filter((head) => head.damaged !== undefined).length;
     if (damaged > 0) say(`${countWords(damaged, "run")} of these cannot be read. See where: vidro audit verify`);
     if (heads.length === 0 && flags.json !== true) {
-      say(flags.open === true ? "No run is open." : 'No runs yet. Start one: vidro run "what is on this machine?"');
+      say(flags.open === true ? "No run is open." : 'No runs yet. Start one: vidro run "how much disk is free here?"');
     }
     return EXIT.ok;
   });

@@ -44,7 +44,7 @@ const MISTAKES: readonly Mistake[] = [
   { typed: "runs abort nope", exit: 3, says: /ends with nope\.$/, next: LOOK("runs") },
   { typed: "attach nope", exit: 3, says: /ends with nope\.$/, next: LOOK("runs") },
   { typed: "attach", exit: 2, says: /Say which run/, next: "vidro attach <run>, or vidro attach --last" },
-  { typed: "attach --last", exit: 3, says: /There is no run yet/, next: 'vidro run "what is on this machine?"' },
+  { typed: "attach --last", exit: 3, says: /There is no run yet/, next: 'vidro run "how much disk is free here?"' },
   { typed: "audit verify nope", exit: 3, says: /ends with nope\.$/, next: LOOK("runs") },
   { typed: "status", exit: 7, says: /No daemon is up for this home/, next: "vidro up" },
   { typed: "hands exec web -- ls", exit: 3, says: /There is no hand "web"\.$/, next: LOOK("hands") },
