@@ -44,6 +44,9 @@ const WITH_OPTIONS = words(
   "cat ps top free find grep rg mkdir touch rm mv cp kill pkill date uptime last ping ss ip journalctl crontab env test time tee host dig nslookup traceroute file lsof netstat ifconfig iostat nvidia-smi uname gcc cc rustc vim nano",
 );
 
+/** What is asked about a program by one word behind it. */
+const QUESTIONED = words("version installed running processes");
+
 const OPTION = /^(-[A-Za-z0-9]|--[a-z])/;
 const OPERATOR = /\s(\||\|\||&&|>|>>|<|2>&1)\s|\|\s*\w+\s|;\s*\w+/;
 
@@ -67,7 +70,9 @@ function isCommand(program: string, rest: readonly string[], line: string): bool
   if (rest.some((word) => OPTION.test(word)) || OPERATOR.test(line)) return true;
   const isSpoken = rest.some((word) => isStopWord(plainWords(word)));
   if (second !== undefined && second.has(rest[0] ?? "")) return !isSpoken;
-  return WITH_OPERANDS.has(program) && !isSpoken && !/[,.]$/.test(line);
+  // "python version" asks, and names no file.
+  const isAsked = rest.length === 1 && QUESTIONED.has(rest[0] ?? "");
+  return WITH_OPERANDS.has(program) && !isSpoken && !isAsked && !/[,.]$/.test(line);
 }
 
 /** How a command line is carried out: as a program with arguments, or by a shell where it needs one. */

@@ -15,6 +15,10 @@ describe("understanding", () => {
     assert.deepEqual(files.sort(), [...INTENTS, "none"].sort());
   });
 
+  it("needs a word that speaks for it: neither letters of an unknown one nor the kind of an operand do", () => {
+    for (const task of ["canta algo", "encrypt secrets.txt", "cifra secretos.txt"]) assert.deepEqual(wantsOf(task), []);
+  });
+
   it("is the same in capitals, without accents and without punctuation", () => {
     assert.deepEqual(wantsOf("QUANTO ESPACO LIVRE EM DISCO"), [{ kind: "disk" }]);
     assert.deepEqual(wantsOf("cuanta memoria queda"), [{ kind: "memory" }]);
@@ -189,6 +193,7 @@ describe("a bare command line", () => {
     "sort files by size",
     "top 5 processes",
     "ping example.org please",
+    "python version",
   ]) {
     it(`is no sentence such as: ${task}`, () => {
       assert.equal(commandLineIn(task), undefined);

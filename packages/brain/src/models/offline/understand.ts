@@ -105,7 +105,7 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
   if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
   if (strange.some((token) => isForeign(token.plain, kind) && !isEnding(tokens, token))) return true;
-  if (isOfOperandAlone(tokens, strange, kind)) return true;
+  if (isUnspoken(tokens, strange, kind)) return true;
   const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
   // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
   const isProper = ({ plain, written }: Token) =>
@@ -114,13 +114,12 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
   return unknown.length > (probability >= CERTAIN ? 2 : 1);
 }
 
-/** Whether only the kind of its operand speaks for an intent, and no word does: "encrypt notes.txt" reads nothing. */
-function isOfOperandAlone(tokens: readonly Token[], strange: readonly Token[], kind: Intent): boolean {
+/** Whether no word speaks for an intent, only the kind of an operand or letters of a word: "encrypt notes.txt" reads nothing. */
+function isUnspoken(tokens: readonly Token[], strange: readonly Token[], kind: Intent): boolean {
   const topics = tokens.filter((token) => token.kind === undefined && !isGenericWord(token.plain));
   const own = new Set([...wordsOfIntent(kind)].flatMap((each) => LEXICON.meanings(each)));
   const isOwn = ({ plain }: Token) => LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning));
-  const hasOperand = tokens.some((token) => token.kind !== undefined && token.kind !== "number");
-  return hasOperand && topics.length > 0 && topics.every((token) => strange.includes(token) && !isOwn(token));
+  return topics.length > 0 && topics.every((token) => strange.includes(token) && !isOwn(token));
 }
 
 /** Whether a word says how names end and orders nothing to end: "termina em .json". */
