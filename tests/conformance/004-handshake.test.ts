@@ -131,6 +131,21 @@ test("004-03 a handshake with unknown fields, and with nulls for what it does no
   assert.equal(ack["task_id"], null);
 });
 
+test("a task goes on from a run of its owner that is over: an open one is a conflict, and another's is not found", async (t) => {
+  const end = await startExecutorGateway(t, {});
+  const { token } = await end.tokens.create({ owner: "ana" });
+  const { token: other } = await end.tokens.create({ owner: "bea" });
+  await using first = await ForeignExecutor.dial({ url: end.url, token });
+  const { run_id: run } = await first.shake({ initial_prompt: "look" });
+  for (const [who, code] of [
+    [token, "CONFLICT"],
+    [other, "NOT_FOUND"],
+  ] as const) {
+    await using next = await ForeignExecutor.dial({ url: end.url, token: who });
+    assert.equal((await next.shake({ initial_prompt: "and then?", continues_run: run ?? "" }))["code"], code);
+  }
+});
+
 test("an upgrade needs a token with the scope runs, the right host and no foreign page", async (t) => {
   const end = await startExecutorGateway(t, {});
   const { token: weak } = await end.tokens.create({ owner: "ana", scopes: ["ps"] });

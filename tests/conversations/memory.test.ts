@@ -25,8 +25,9 @@ async function readingModel(t: TestContext): Promise<FakeOpenAi> {
     const messages = messagesIn(body);
     const task = messages.findLastIndex(({ role }) => role === "user");
     const asked = wordsOf(messages[task]);
-    const isCalled = messages.slice(task).some(({ role }) => role === "tool");
-    const output = messages.find((message) => message["role"] === "tool" && wordsOf(message).includes(NUMBER));
+    const isOutput = (message: JsonObject): boolean => message["role"] === "tool" && wordsOf(message).includes(NUMBER);
+    const isCalled = messages.slice(task).some(isOutput);
+    const output = messages.find(isOutput);
     if (asked.startsWith(TASKS[0]) && !isCalled)
       return calls({ id: "c1", name: "read_file", input: `{"file_path":"note.txt"}` })(response);
     if (asked.startsWith(TASKS[2])) return text(output === undefined ? "I do not know" : `It was ${NUMBER}.`)(response);
@@ -64,6 +65,23 @@ test("vidro alone answers the third task from the tool's output of the first", a
     await terminal.sees(answer);
     await terminal.sees("› ");
   }
+  terminal.type("exit\r");
+  assert.equal(await terminal.ends(), 0);
+});
+
+test("vidro code answers the third task from the tool's output of the first, also in a new process", async (t) => {
+  const model = await readingModel(t);
+  await using stage = await stageOf(model);
+  const [first, second, third] = TASKS;
+  assert.equal((await stage.run("code", first)).stdout, "I have read it.\n");
+  const terminal = stage.terminal("code", "--continue");
+  await terminal.sees("› ");
+  terminal.type(`${second}\r`);
+  await terminal.sees("Hello.");
+  await terminal.sees("› ");
+  terminal.type(`${third}\r`);
+  await terminal.sees(`It was ${NUMBER}.`);
+  await terminal.sees("› ");
   terminal.type("exit\r");
   assert.equal(await terminal.ends(), 0);
 });

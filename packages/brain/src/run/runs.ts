@@ -11,7 +11,8 @@ import { openingEntries } from "./opening-entries.ts";
 import { abortIfRevoked } from "./revoked-token.ts";
 import { unpricedModel } from "./unpriced-model.ts";
 import { readState } from "./read-state.ts";
-import { inThread } from "./thread-history.ts";
+import { withEarlier } from "./thread-history.ts";
+import type { EarlierTurns } from "./thread-history.ts";
 import { Fault, RUN_LIMITS } from "@vidro/core";
 import { acceptRemark, DIRECT, FIRST_GENERATION } from "@vidro/core/run";
 import type {
@@ -27,7 +28,6 @@ import type {
   Sampling,
   ToolChoice,
   ToolSpec,
-  Turn,
 } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
 import { BUNNY } from "../catalog/agent.ts";
@@ -38,7 +38,7 @@ import { orPassedOn } from "./run-requests.ts";
 import type { PassRequest, RunRequest } from "./run-requests.ts";
 
 /** The request that starts a run. */
-export interface StartRequest extends RunTarget {
+export interface StartRequest extends RunTarget, EarlierTurns {
   readonly task: string;
   /** Owner of the run; the person at this machine when left out. */
   readonly owner?: string;
@@ -49,12 +49,6 @@ export interface StartRequest extends RunTarget {
   readonly tools?: readonly string[];
   /** Tools that only the caller can carry out: a call of one comes back as a question. */
   readonly callerTools?: readonly ToolSpec[];
-  /** Earlier turns, when the caller keeps the conversation; otherwise they are read from the thread. */
-  readonly history?: readonly Turn[];
-  /** Turns that the caller added to the thread; those that the thread has already are left out. */
-  readonly added?: readonly Turn[];
-  /** The thread to continue; a new one when left out. */
-  readonly thread?: string;
   /** Idempotency key: a second start with the same key gives the first run. */
   readonly key?: string;
   readonly budget?: Partial<Budget>;
@@ -159,7 +153,7 @@ export class Runs {
       ...(language === "en" ? {} : { language }),
     };
     const id = this.#deps.newId("run");
-    const { entries, state } = openingEntries(id, await this.#withHistory(started, request), this.#deps);
+    const { entries, state } = openingEntries(id, await withEarlier(this.#journal, started, request), this.#deps);
     const named = {
       id,
       owner: request.owner ?? LOCAL_OWNER,
@@ -353,14 +347,6 @@ export class Runs {
     const driven = { drive, done, left: left.signal };
     this.#drives.set(run, driven);
     return driven;
-  }
-
-  /** A start with the turns of the runs before it in its thread, unless the caller keeps the conversation. */
-  async #withHistory(started: RunStarted, { thread, history, added = [] }: StartRequest): Promise<RunStarted> {
-    if (thread === undefined || history !== undefined) return started;
-    const known = await inThread(this.#journal, started);
-    const said = new Set(known.history.map(({ text }) => text));
-    return { ...known, history: [...known.history, ...added.filter(({ text }) => !said.has(text))] };
   }
 }
 

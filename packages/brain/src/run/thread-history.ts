@@ -10,28 +10,65 @@ interface EndedRun {
   readonly end: TerminalEvent;
 }
 
+/** What a run knows before its task. */
+export interface EarlierTurns {
+  /** Earlier turns, when the caller keeps the conversation; otherwise they are read from the thread. */
+  readonly history?: readonly Turn[];
+  /** Turns that the caller added to the thread; those that the thread has already are left out. */
+  readonly added?: readonly Turn[];
+  /** The thread to continue; a new one when left out. */
+  readonly thread?: string;
+  /** An ended run of the same owner whose turns are taken instead of those of the thread. */
+  readonly followsRun?: RunHead;
+}
+
+/** A start with the turns of the runs before it, unless the caller keeps the conversation. */
+export async function withEarlier(
+  journal: Journal,
+  started: RunStarted,
+  { thread, history, added = [], followsRun }: EarlierTurns,
+): Promise<RunStarted> {
+  if ((thread === undefined && followsRun === undefined) || history !== undefined) return started;
+  const known =
+    followsRun === undefined ? await inThread(journal, started) : await afterRun(journal, started, followsRun);
+  const said = new Set(known.history.map(({ text }) => text));
+  return { ...known, history: [...known.history, ...added.filter(({ text }) => !said.has(text))] };
+}
+
 /**
  * A new run of a thread with what it knows of the runs before it, from their journals: the history of the last run that
  * ended, and the turns of that run. Runs that ended beside it are added, too. A run that cannot be read is left out, so that
  * a damaged journal does not block its thread.
  */
-export async function inThread(journal: Journal, fresh: RunStarted): Promise<RunStarted> {
+async function inThread(journal: Journal, fresh: RunStarted): Promise<RunStarted> {
   const heads = await journal.list({ thread: fresh.thread, limit: RUN_LIMITS.historyRuns });
   const ended = heads.filter(({ status }) => status !== "running" && status !== "asking");
   const last = await firstReadable(journal, ended);
   if (last === undefined) return fresh;
   const beside = ended.filter(({ id, updatedAt }) => id !== last.head.id && updatedAt >= last.head.startedAt);
-  const started = beginningLike(last.state.started, fresh);
-  let isSame = haveSamePrompt(last.state.started, started);
+  let hasOthers = false;
   let earlier: readonly Turn[] = last.state.history;
   for (const head of beside.toReversed()) {
     const other = await readEnded(journal, head);
     if (other === undefined) continue;
     earlier = [...earlier, ...turnsOfEnded(other.state, other.end)];
-    isSame = false;
+    hasOthers = true;
   }
-  const room = { chars: historyRoom(started.window), keepsSignatures: isSame };
-  return { ...started, history: extendHistory(earlier, turnsOfEnded(last.state, last.end), room) };
+  return extendRun(last, fresh, hasOthers ? earlier : undefined);
+}
+
+/** A new run with what it knows of one ended run, which may be of another thread. */
+async function afterRun(journal: Journal, fresh: RunStarted, head: RunHead): Promise<RunStarted> {
+  const last = await readEnded(journal, head);
+  return last === undefined ? fresh : extendRun(last, fresh);
+}
+
+/** A new run with the turns of an ended one; `earlier` are the turns before those, where they are not its own history. */
+function extendRun({ state, end }: EndedRun, fresh: RunStarted, earlier?: readonly Turn[]): RunStarted {
+  const started = beginningLike(state.started, fresh);
+  const keepsSignatures = earlier === undefined && haveSamePrompt(state.started, started);
+  const room = { chars: historyRoom(started.window), keepsSignatures };
+  return { ...started, history: extendHistory(earlier ?? state.history, turnsOfEnded(state, end), room) };
 }
 
 /** The run with the facts of the run before it, so that their prompts begin alike; what differs now is told with the task. */

@@ -17,9 +17,10 @@ test("codegen gives the model AGENTS.md as bounded data, and --continue what was
   assert.match(told, /The rest is left out/);
   assert.ok(told.length < 80_000);
   assert.equal((await stage.run("code", "--continue", "are you sure?")).stdout, "as I said\n");
-  assert.match(model.calls[1] ?? "", /Earlier in this folder.*Task: what colour is it\?.*Answer: it is blue/);
+  assert.match(model.calls[1] ?? "", /what colour is it\?.*it is blue.*are you sure\?/);
+  assert.equal((model.calls[1] ?? "").split("Use tabs.").length, 2, "what was told before is not told again");
   await stage.run("code", "something else");
-  assert.doesNotMatch(model.calls[2] ?? "", /Earlier in this folder/);
+  assert.doesNotMatch(model.calls[2] ?? "", /what colour is it/);
 });
 
 test("codegen alone is a conversation, which exit leaves", async () => {
@@ -35,5 +36,6 @@ test("codegen alone is a conversation, which exit leaves", async () => {
   await terminal.sees("› ");
   terminal.type("exit\r");
   assert.equal(await terminal.ends(), 0);
-  assert.match(model.calls[1] ?? "", /Task: what colour is it\?.*Answer: it is blue/);
+  assert.match(model.calls[1] ?? "", /what colour is it\?.*it is blue.*are you sure\?/);
+  assert.equal((model.calls[1] ?? "").split("Where you work:").length, 2, "what was told before is not told again");
 });

@@ -18,8 +18,8 @@ import { modelOf } from "../program/model-flags.ts";
 import type { ModelFlags } from "../program/model-flags.ts";
 import { homeFolder } from "../program/settings.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { aboutProject, lastConversation, turnOf } from "./code/briefing.ts";
-import type { CodeTurn, Briefing } from "./code/briefing.ts";
+import { Briefer, lastRunIn } from "./code/briefing.ts";
+import type { Briefing } from "./code/briefing.ts";
 import { readTasks } from "./talk.ts";
 
 /** Flags of `vidro code`. */
@@ -60,7 +60,9 @@ class CodeSession {
   readonly #runs: BrainRuns;
   readonly #about: Pick<ExecutorAbout, "address" | "hand">;
   readonly #flags: CodeFlags;
-  #earlier: readonly CodeTurn[] = [];
+  readonly #briefer: Briefer;
+  /** The last run of the conversation that has ended. */
+  #last: string | undefined;
 
   constructor({
     runs,
@@ -73,12 +75,13 @@ class CodeSession {
     this.#runs = runs;
     this.#flags = flags;
     this.#about = about;
+    this.#briefer = new Briefer(about.hand);
   }
 
   /** Takes up the last conversation of this folder. */
   async recall(): Promise<void> {
-    this.#earlier = await lastConversation(this.#runs, this.#about.hand.workspace);
-    if (this.#earlier.length === 0) say("No conversation of this folder is known: this is the first.");
+    this.#last = await lastRunIn(this.#runs, this.#about.hand.workspace);
+    if (this.#last === undefined) say("No conversation of this folder is known: this is the first.");
   }
 
   async resume(given: string): Promise<number> {
@@ -100,9 +103,10 @@ class CodeSession {
 
   async #show(task: ExecutorAbout["task"]): Promise<number> {
     const { verbose = false } = this.#flags;
-    const project = await aboutProject(this.#about.hand, this.#earlier);
+    const project = await this.#briefer.brief();
     const model = modelOf(this.#flags);
-    await using executor = disposable(await executorOf({ ...this.#about, task, verbose, project, model }));
+    const about = { ...this.#about, task, verbose, project, model, continues: this.#last };
+    await using executor = disposable(await executorOf(about));
     const { run_id: run } = await executor.value.joined;
     if (run === undefined) throw new Fault("NOT_FOUND", "The brain has no run for this executor.");
     // Rejects when the executor is refused for good: the run would wait for it without end.
@@ -111,7 +115,7 @@ class CodeSession {
     const { status } = await this.#runs.find(run);
     // Other clients can only watch the run: it waits for its executor.
     if (status === "running" || status === "asking") say(`  it waits for this folder: vidro code --resume ${run}`);
-    else this.#earlier = [...this.#earlier, await turnOf(this.#runs, run)];
+    else this.#last = run;
     return exit;
   }
 }
@@ -136,9 +140,10 @@ interface ExecutorAbout {
   readonly project: Briefing | undefined;
   readonly verbose: boolean;
   readonly model: ModelFlags;
+  readonly continues: string | undefined;
 }
 
-async function executorOf({ address, hand, task, project, verbose, model }: ExecutorAbout) {
+async function executorOf({ address, hand, task, project, verbose, model, continues }: ExecutorAbout) {
   const { Executor } = await (await import("@vidro/hands")).loadExecutor();
   return new Executor({
     ...address,
@@ -146,6 +151,7 @@ async function executorOf({ address, hand, task, project, verbose, model }: Exec
     task,
     ...(project === undefined ? {} : { project }),
     ...model,
+    continues,
     name: basename(hand.workspace) || "executor",
     version: manifest.version,
     watch: (event) => {

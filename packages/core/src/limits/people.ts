@@ -86,11 +86,7 @@ export const REVIEW_LIMITS = {
 
 /** Bounds of `codegen`. */
 export const CODE_LIMITS = {
-  /** Characters of earlier tasks and answers that a model is given. */
-  earlierChars: 16_384,
-  /** Earlier tasks of a folder that are taken up. */
-  earlierTurns: 8,
-  /** Runs, newest first, among which those of a folder are searched. */
+  /** Runs, newest first, among which the last one of a folder is searched. */
   searchedRuns: 50,
 } as const;
 

@@ -50,6 +50,7 @@ const HANDSHAKE_SCHEMA = openObject(["client_type", "known_tools"], {
   open_actions: list(name, REGISTER_LIMITS.orders),
   model: text(RUN_LIMITS.lineChars),
   effort: { enum: [...REASONING_EFFORTS] },
+  continues_run: name,
   name,
   working_directory: text(HAND_LIMITS.pathChars),
   extensions: list(name, REGISTER_LIMITS.tags),

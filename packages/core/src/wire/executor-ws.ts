@@ -43,6 +43,8 @@ export interface Handshake {
   /** Ours: the model that decides, and how long it thinks. */
   readonly model?: string;
   readonly effort?: ReasoningEffort;
+  /** Ours: a run of the same owner that has ended; its turns, calls and results come before the task. */
+  readonly continues_run?: string;
   readonly name?: string;
   readonly working_directory?: string;
   readonly extensions?: readonly string[];

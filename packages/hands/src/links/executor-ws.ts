@@ -36,6 +36,8 @@ export interface ExecutorOptions {
   readonly model?: string;
   /** How long the model thinks. */
   readonly effort?: ReasoningEffort;
+  /** An ended run whose conversation the task goes on with. */
+  readonly continues?: string | undefined;
   readonly name: string;
   readonly version: string;
   /** Called with each event and the state after it. */
@@ -122,7 +124,7 @@ export class Executor {
   }
 
   #handshake(): Handshake {
-    const { hand, name, version, task, project, model, effort } = this.#options;
+    const { hand, name, version, task, project, model, effort, continues } = this.#options;
     const { ack, lastSeq, running } = this.#state;
     const known = hand.tools.filter((tool) => wireName(tool.name) !== tool.name);
     const own = hand.tools.filter((tool) => wireName(tool.name) === tool.name);
@@ -133,6 +135,7 @@ export class Executor {
       ...(project === undefined ? {} : { project_spec: project }),
       ...(model === undefined ? {} : { model }),
       ...(effort === undefined ? {} : { effort }),
+      ...(continues === undefined ? {} : { continues_run: continues }),
       known_tools: known.map((tool) => wireName(tool.name)),
       custom_tools: own.map(({ name: tool, description, parameters, idempotent, effect }): CustomTool => {
         return { name: tool, description, parameters, idempotent, ...(effect === undefined ? {} : { effect }) };

@@ -128,8 +128,9 @@ export class ExecutorConnection implements ExecutorListener {
 
   /** Starts the task of the handshake, if it has one; a session starts one run at most. */
   async #start(handshake: Handshake, session: string, hand: string): Promise<RunHead | undefined> {
-    const { initial_prompt: task, project_spec: spec, model = "", effort } = handshake;
+    const { initial_prompt: task, project_spec: spec, model = "", effort, continues_run: before } = handshake;
     if (task === undefined) return undefined;
+    const about = spec === undefined ? [] : projectTurns(spec);
     const { run } = await this.#deps.runs.start({
       task,
       owner: this.#caller.owner,
@@ -140,9 +141,17 @@ export class ExecutorConnection implements ExecutorListener {
       workspace: ".",
       thread: session,
       key: hand,
-      history: spec === undefined ? [] : projectTurns(spec),
+      ...(before === undefined ? { history: about } : { followsRun: await this.#endedRun(before), added: about }),
       budget: { answerMs: EXECUTOR_LIMITS.messageMs },
     });
+    return run;
+  }
+
+  /** The run that a task goes on from; CONFLICT while it is open. */
+  async #endedRun(id: string): Promise<RunHead> {
+    const run = await this.#deps.runs.find(id, this.#caller.owner);
+    if (run.status === "running" || run.status === "asking")
+      throw new Fault("CONFLICT", `Run ${id} is not over. Resume it, or begin without continues_run.`);
     return run;
   }
 
