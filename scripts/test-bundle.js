@@ -25,6 +25,7 @@ const PROGRAMS = [
   "executor-process",
   "follower-process",
   "hand-process",
+  "patient-streams",
   "short-heartbeats",
   "short-redials",
   "short-timeouts",

@@ -10,5 +10,7 @@ function flagsFor(module: string): readonly string[] {
 export const SHORT_REDIALS_FLAGS = flagsFor("short-redials");
 /** The program's patience with the other end of a connection is short. */
 export const SHORT_TIMEOUTS_FLAGS = flagsFor("short-timeouts");
-/** The same, and a hand and its brain show each other often that they are there. */
+/** Consumers that do not read are left alone for long. */
+export const PATIENT_STREAMS_FLAGS = flagsFor("patient-streams");
+/** The same as with short timeouts, and a hand and its brain show each other often that they are there. */
 export const SHORT_HEARTBEATS_FLAGS = [...SHORT_TIMEOUTS_FLAGS, ...flagsFor("short-heartbeats")];
