@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Stage, lines } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
+import { fakeOpenAi, text } from "../support/fake-openai.ts";
 
 /* Hosts that join a brain and work for it, each a process of its own, as people start them. */
 
@@ -110,6 +111,25 @@ test("000-40, 000-57: a host that pastes its invitation is a hand, and works whe
   assert.equal(await hand.ends(), 5);
   assert.ok(performance.now() - began < 1000);
   assert.match(hand.said, /revoked/);
+});
+
+test("prompts of a run on another host begin with the facts of that host and the AGENTS.md of its folder", async () => {
+  const model = await fakeOpenAi(text("It is done."));
+  try {
+    await using stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
+    await using daemon = await daemonOf(stage, "--southbound-port", "0", "--no-local-hand");
+    const letter = await invited(stage, "--name", "web-1");
+    const host = hostIn(stage, "host");
+    writeFileSync(join(host.workspace, "AGENTS.md"), "Restart nothing before noon.\n");
+    const joining = ["join", String(daemon.line["southbound"]), "--token", letter.token];
+    await using _ = await Ready.wait(handOn(host, stage, ...joining));
+    const { code, stderr } = await stage.run("run", "--on", "web-1", "look");
+    assert.equal(code, 0, stderr);
+    const prompt = JSON.stringify(model.requests.at(-1)?.body);
+    assert.match(prompt, /Where you work:[^]*System: [^]*Restart nothing before noon\./);
+  } finally {
+    await model.close();
+  }
 });
 
 test("000-40: vidro hands join does the same, says so to a person, and leaves when it is asked to", async () => {

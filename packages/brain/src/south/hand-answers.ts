@@ -1,10 +1,11 @@
 import { Fault, isObject } from "@vidro/core";
-import type { ActionEnd, FaultReport, JsonObject, Judgement } from "@vidro/core";
+import type { ActionEnd, FaultReport, JsonObject, Judgement, Surroundings } from "@vidro/core";
 import { ACTION_END_SCHEMA, withKnownCode } from "@vidro/core/wire/action-end";
 import { JUDGEMENT_SCHEMA } from "@vidro/core/wire/judgement";
 import { endOfReply } from "@vidro/core/wire/agent-ws";
 import { REPLY_SCHEMA } from "@vidro/core/wire/agent-ws-schemas";
-import { schemaChecks } from "./wire-check.ts";
+import { HOST_FACTS, HOST_FACTS_SCHEMA } from "@vidro/core/wire/host-facts";
+import { lenientReader, schemaChecks } from "./wire-check.ts";
 
 const check = schemaChecks({ judgement: JUDGEMENT_SCHEMA, end: ACTION_END_SCHEMA, reply: REPLY_SCHEMA });
 
@@ -13,6 +14,13 @@ export function soundJudgement(value: unknown): Judgement | FaultReport {
   if (!isObject(value)) return malformedAnswer("it is not an object.");
   const misfit = check("judgement")?.(value);
   return misfit === undefined ? (value as unknown as Judgement) : malformedAnswer(misfit);
+}
+
+const readFacts = lenientReader(HOST_FACTS_SCHEMA, HOST_FACTS);
+
+/** Received facts about a host; those that do not fit their schema are left out. */
+export function soundFacts(value: unknown): Surroundings {
+  return isObject(value) ? readFacts(value) : {};
 }
 
 /** The fault of an action whose hand sent a malformed judgement. */

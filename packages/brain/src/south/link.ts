@@ -1,4 +1,4 @@
-import type { Action, ActionEnd, FaultReport, Judgement, Order } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Judgement, Order, Surroundings } from "@vidro/core";
 
 /** Gets the live output of an action. */
 export type OutputSink = (stream: "stdout" | "stderr", chunk: string) => void;
@@ -12,6 +12,8 @@ export interface HandLink {
   readonly isRelayed?: true;
   /** Asks the hand for its plan of an action and the verdict of its policy. */
   judge(action: Action): Promise<Judgement | FaultReport>;
+  /** What the hand tells of its host and workspace, as data; absent where the wire has no words for it. */
+  surroundings?(): Promise<Surroundings>;
   /** Orders an action and resolves with its end. Aborting the signal tells the hand to stop; its end is still awaited. */
   perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd>;
   /** Tells the hand that the outcome of an action is durable; awaits nothing. */

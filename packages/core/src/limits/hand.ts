@@ -28,6 +28,8 @@ export const HAND_LIMITS = {
   guides: 16,
   /** Changed files of a git repository that a model is told of at the start of a task. */
   toldChanges: 20,
+  /** Length of the state of a repository that a hand on another host tells. */
+  gitFactChars: 8000,
   /** How long git may take to tell the state of a repository at the start of a task. */
   gitStatusMs: 2 * SECOND_MS,
   /** Arguments of a command. */
@@ -194,6 +196,8 @@ export const REGISTER_LIMITS = {
   warrantMs: 10 * MINUTE_MS,
   /** Wait for the judgement of a hand. */
   judgeMs: 30 * SECOND_MS,
+  /** How long a hand on another host may take to tell the facts of its host; a run starts without them then. */
+  factsMs: 3 * SECOND_MS,
   /** Delay from an order's timeout to giving it up on a live connection: longer than the hand's own delay. */
   overdueMs: 30 * SECOND_MS,
   /** How long a late end of an order is accepted on a live connection: longer than any command may take. */

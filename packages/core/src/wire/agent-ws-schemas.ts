@@ -58,6 +58,7 @@ export const REQUEST_SCHEMAS: { readonly [method: string]: JsonObject } = {
   "action.judge": message(["tool", "input"], { ...ACTION, ...TOOL }),
   "action.cancel": message([], ACTION),
   "action.ack": message([], ACTION),
+  "host.facts": { type: "object", additionalProperties: false, properties: {} },
 };
 
 const saidText: JsonObject = { type: ["string", "null"], maxLength: REGISTER_LIMITS.messageBytes };

@@ -22,6 +22,7 @@ export const CAPABILITIES = [
   "action.judge",
   "action.cancel",
   "action.ack",
+  "host.facts",
 ] as const;
 
 /** Capability of a hand that accepts approvals only with the brain's signature. */

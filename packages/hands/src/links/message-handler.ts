@@ -94,6 +94,8 @@ export class MessageHandler {
     switch (method) {
       case "action.judge":
         return judgementReply(await hand.judge(actionToJudge(fields)));
+      case "host.facts":
+        return { ok: true, facts: { ...(await hand.surroundings?.()) } as unknown as JsonObject };
       case "action.cancel":
         this.#stop(action);
         return undefined;

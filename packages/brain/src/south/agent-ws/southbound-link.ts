@@ -1,9 +1,9 @@
 import { Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import { isRecall, recallOf } from "@vidro/core/run";
-import type { Action, ActionEnd, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, JsonObject, Judgement, Order, Surroundings, ToolSpec } from "@vidro/core";
 import { bareOrder, faultOf, judgeMessage, orderMessage, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HandLink, OutputSink } from "../link.ts";
-import { soundJudgement, soundReply } from "../hand-answers.ts";
+import { soundFacts, soundJudgement, soundReply } from "../hand-answers.ts";
 import { fallbackJudgement } from "../fallback-policy.ts";
 
 /** The transport under a link of southbound messages. */
@@ -64,6 +64,8 @@ class MessageLink implements SouthboundLink {
   /** For a hand whose replies do not: settles when its previous order is over. */
   #before: Promise<unknown> = Promise.resolve();
   #gone = false;
+  /** How often facts were asked for, which makes the ids of these messages. */
+  #asked = 0;
 
   constructor(wire: SouthboundWire, warranting: AddWarrant | undefined) {
     this.#wire = wire;
@@ -77,6 +79,15 @@ class MessageLink implements SouthboundLink {
     const late = { ms: REGISTER_LIMITS.judgeMs, fault: away("It did not judge the action in time.") };
     const reply = await this.#ask({ ...judgeMessage(action), id }, { id, late });
     return reply["ok"] === true ? soundJudgement(reply["judgement"]) : faultOf(reply);
+  }
+
+  async surroundings(): Promise<Surroundings> {
+    if (!this.#can("host.facts")) return {};
+    this.#asked += 1;
+    const id = `facts-${this.#asked}`;
+    const late = { ms: REGISTER_LIMITS.factsMs, fault: away("It did not tell the facts of its host in time.") };
+    const reply = await this.#ask({ method: "host.facts", id }, { id, late });
+    return reply["ok"] === true ? soundFacts(reply["facts"]) : {};
   }
 
   async perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {

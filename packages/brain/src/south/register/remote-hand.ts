@@ -10,6 +10,7 @@ import type {
   HandEvent,
   Judgement,
   Order,
+  Surroundings,
   ToolSpec,
 } from "@vidro/core";
 import type { HandLink } from "../link.ts";
@@ -110,6 +111,15 @@ export class RemoteHand implements Hand {
   watch(wake: () => void): () => void {
     this.#wakes.add(wake);
     return () => this.#wakes.delete(wake);
+  }
+
+  /** The facts of its host; none while it is away, restricted or silent. */
+  async surroundings(): Promise<Surroundings> {
+    try {
+      return (await this.#connectedLink().surroundings?.()) ?? {};
+    } catch {
+      return {};
+    }
   }
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
