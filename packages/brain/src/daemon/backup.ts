@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { chmod, copyFile, lstat, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -39,7 +39,7 @@ const MANIFEST = "manifest.json";
 const DUMP = "store.pgdump";
 /** What belongs to a running process, can be installed again, or would be wrong in another file. */
 const LEFT_OUT =
-  /^(?:daemon\.(?:json|lock|log.*)|vidro\.log.*|.*\.db-(?:wal|shm|mark)|engine.*|vendors.*|node_modules)$/;
+  /^(?:daemon\.(?:json|lock|log.*)|vidro\.log.*|.*\.db-(?:wal|shm|mark)|engine.*|vendors.*|node_modules|spool)$/;
 /** Copied first, in this order: a mark of seals that is older than its store is valid, a newer one is not. */
 const FIRST = ["journal.db-seal", "journal.db"];
 
@@ -65,7 +65,7 @@ export async function backUpHome(home: string, folder: string, { now, store }: B
       await dumpPostgres(store, join(folder, DUMP));
       files.push(await describeFile(folder, DUMP));
     }
-    for (const path of paths) files.push(await copyState(home, folder, path));
+    for (const path of paths) files.push(...(await copyState(home, folder, path)));
     const made: Backup = { format: FORMAT, at: now, files };
     await writeSynced(join(folder, MANIFEST), `${JSON.stringify(made, null, 2)}\n`);
     return made;
@@ -123,12 +123,18 @@ async function statePaths(home: string): Promise<readonly string[]> {
   return [...FIRST.filter((path) => paths.includes(path)), ...paths.filter((path) => !FIRST.includes(path)).sort()];
 }
 
-async function copyState(home: string, folder: string, path: string): Promise<BackupFile> {
+/** Copies a file and describes the copy; none of a file that a running process has removed since it was listed. */
+async function copyState(home: string, folder: string, path: string): Promise<readonly BackupFile[]> {
   const [from, to] = [join(home, path), join(folder, path)];
   makeFolder(dirname(to));
-  if (path.endsWith(".db")) await copyDatabase(from, to);
-  else await copyFile(from, to);
-  return describeFile(folder, path);
+  try {
+    if (path.endsWith(".db")) await copyDatabase(from, to);
+    else await copyFile(from, to);
+  } catch (thrown) {
+    if (existsSync(from)) throw thrown;
+    return [];
+  }
+  return [await describeFile(folder, path)];
 }
 
 /** Closes a copied file to other users, waits until it is on disk, and describes it. */
