@@ -114,6 +114,11 @@ const COMMANDS: readonly Row[] = [
     "añade, lista y quita tareas que el daemon ejecuta a ciertas horas",
   ],
   [
+    "add, list and remove addresses that the daemon tells of events of runs",
+    "acrescenta, lista e remove endereços que o daemon avisa de eventos das execuções",
+    "añade, lista y quita direcciones a las que el daemon avisa de eventos de las ejecuciones",
+  ],
+  [
     "create, list and revoke tokens for the brain of this home",
     "cria, lista e revoga tokens do cérebro deste diretório",
     "crea, lista y revoca tokens del cerebro de este directorio",
