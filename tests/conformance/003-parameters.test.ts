@@ -103,7 +103,7 @@ test("what is passed on reaches the model's server, and values that cannot be me
     [chat, { stream_options: { include_obfuscation: true } }, "stream_options.include_obfuscation"],
     [responses, { truncation: "disabled" }, "truncation"],
     [responses, { include: ["message.output_text.logprobs"] }, "include"],
-    [responses, { reasoning: { summary: "detailed" } }, "reasoning.summary"],
+    [responses, { reasoning: { summary: "concise" } }, "reasoning.summary"],
     [responses, { background: true, store: false }, "store"],
     [responses, { text: { format: { type: "json_schema" } } }, "text.format"],
   ];
