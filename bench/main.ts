@@ -59,9 +59,19 @@ if (unknown.length > 0) {
 for (const figure of FIGURES) {
   if (asked.length > 0 && !asked.includes(figure.name)) continue;
   process.stderr.write(`bench: ${figure.name}\n`);
-  const section = `${sectionOf(figure, await figure.measure())}\nMeasured on ${today()}.\n`;
-  process.stdout.write(`\n${section}\n`);
-  writeFileSync(PAGE, withSection(readPage(), figure, section));
+  const begun = performance.now();
+  try {
+    const section = `${sectionOf(figure, await figure.measure())}\nMeasured on ${today()}.\n`;
+    process.stdout.write(`\n${section}\n`);
+    writeFileSync(PAGE, withSection(readPage(), figure, section));
+  } catch (thrown) {
+    // The others can be measured all the same; its section stays as it was.
+    process.stderr.write(
+      `bench: ${figure.name} is left out: ${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}\n`,
+    );
+    process.exitCode = 1;
+  }
+  process.stderr.write(`bench: ${figure.name} took ${Math.round((performance.now() - begun) / 1000)} s\n`);
 }
 
 /** The page with one figure's section put in its place; the other sections stay as they were last measured. */

@@ -6,19 +6,44 @@ import { installPeers, NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 setUp();
 for (const folder of ["bench", "tests"]) installPeers(folder);
 run(NODE, [`${ROOT}scripts/bundler/main.js`]);
-if (!existsSync("/usr/lib/postgresql")) installPostgres();
+const asked = process.argv.slice(2);
+for (const { figures, path, name, without } of [
+  {
+    figures: ["durable-loop"],
+    path: "/usr/lib/postgresql",
+    name: "postgresql",
+    without: "DBOS is left out",
+  },
+  {
+    figures: ["remote-command"],
+    path: "/usr/sbin/sshd",
+    name: "openssh-server",
+    without: "the rows of ssh are left out",
+  },
+])
+  if ((asked.length === 0 || figures.some((figure) => asked.includes(figure))) && !existsSync(path))
+    installSystem(name, without);
 mkdirSync(`${ROOT}docs/reference`, { recursive: true });
-run(NODE, [...NODE_FLAGS, `${ROOT}bench/main.ts`, ...process.argv.slice(2)]);
+run(NODE, [...NODE_FLAGS, `${ROOT}bench/main.ts`, ...asked]);
 
-/** Installs PostgreSQL where the machine allows it; without it, the table says that DBOS was left out. */
-function installPostgres() {
+/**
+ * Installs a package of the system where the machine allows it; without it, the tables say what was left out.
+ * @param {string} name
+ * @param {string} without what is missing then, in words
+ */
+function installSystem(name, without) {
   if (process.getuid?.() !== 0 || spawnSync("which", ["apt-get"]).status !== 0) {
-    process.stderr.write("bench: without PostgreSQL, DBOS is left out; please install postgresql\n");
+    process.stderr.write(`bench: without ${name}, ${without}; please install it\n`);
     return;
   }
-  process.stderr.write("bench: installing postgresql\n");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "postgresql"], {
-    DEBIAN_FRONTEND: "noninteractive",
-  });
+  process.stderr.write(`bench: installing ${name}\n`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  for (const words of [
+    ["update", "-qq"],
+    ["install", "-y", "-qq", "--no-install-recommends", name],
+  ])
+    if (spawnSync("apt-get", words, { stdio: "inherit", env }).status !== 0) {
+      process.stderr.write(`bench: ${name} cannot be installed; ${without}\n`);
+      return;
+    }
 }

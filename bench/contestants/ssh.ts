@@ -11,7 +11,8 @@ import { run } from "./run.ts";
 
 /* OpenSSH's server as a child of this process, with keys and settings of its own. */
 
-const SSHD = "/usr/sbin/sshd";
+/** OpenSSH's server, where Debian and most others put it. */
+export const SSHD = "/usr/sbin/sshd";
 /** Connections that are made at a time. */
 const AT_ONCE = 4;
 const POLL_MS = 20;
