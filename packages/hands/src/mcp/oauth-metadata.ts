@@ -1,5 +1,6 @@
-import { Fault, isObject, MOUNT_LIMITS, textIn } from "@vidro/core";
+import { asFault, Fault, isObject, MOUNT_LIMITS, textIn } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 
 /** What is known of the authorization server of an MCP server. */
 export interface AuthorizationServer {
@@ -44,7 +45,7 @@ export async function findSignInPlace(url: string): Promise<SignInPlace> {
 }
 
 async function readAuthorizationServer(issuer: string): Promise<AuthorizationServer> {
-  const { origin, pathname } = new URL(issuer);
+  const { origin, pathname } = new URL(httpAddress(issuer));
   const path = pathname === "/" ? "" : pathname;
   const found = await firstDocument([
     `${origin}/.well-known/oauth-authorization-server${path}`,
@@ -79,7 +80,7 @@ async function challengeOf(url: string): Promise<{ readonly metadata?: string; r
   const signal = AbortSignal.timeout(MOUNT_LIMITS.probeMs);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
-  const response = await fetch(url, { method: "POST", headers, body, redirect: "error", signal });
+  const response = await fetchFrom(url, { method: "POST", headers, body, signal });
   await response.body?.cancel();
   const said = response.headers.get("www-authenticate") ?? "";
   const parameter = (name: string): string | undefined => new RegExp(`${name}="([^"]*)"`).exec(said)?.[1];
@@ -96,15 +97,48 @@ async function firstDocument(places: readonly string[]): Promise<JsonObject | un
   return undefined;
 }
 
-/** A JSON object at an address; rejects when the answer is another. */
+/** A JSON object at an address, of a bounded size; rejects with TOOL_FAILED when the answer is another. */
 export async function readJson(address: string, init: RequestInit): Promise<JsonObject> {
-  const signal = AbortSignal.timeout(MOUNT_LIMITS.openMs);
-  const response = await fetch(address, { redirect: "error", signal, ...init });
-  const text = (await response.text()).slice(0, MOUNT_LIMITS.schemaBytes);
+  const response = await fetchFrom(address, { signal: AbortSignal.timeout(MOUNT_LIMITS.openMs), ...init });
+  const text = await readText(response).catch((thrown: unknown) => {
+    throw thrown instanceof Fault ? thrown : signInFault(`${address} broke off: ${asFault(thrown).message}`);
+  });
   if (!response.ok) throw signInFault(`${address} answers ${response.status}: ${text.slice(0, 200)}`);
-  const value = JSON.parse(text) as Json;
-  if (!isObject(value)) throw signInFault(`${address} gives no JSON object.`);
+  const value = objectIn(text);
+  if (value === undefined) throw signInFault(`${address} gives no JSON object.`);
   return value;
+}
+
+/** The answer of an address; no redirection is followed, since it could lead secrets elsewhere. */
+async function fetchFrom(address: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, { redirect: "error", ...init });
+  } catch (thrown) {
+    const why = asFault((thrown as Error).cause ?? thrown).message;
+    throw new Fault("TOOL_FAILED", `${address} does not answer: ${why}`, { cause: thrown });
+  }
+}
+
+/** The text of an answer, read only as far as the bound. */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MOUNT_LIMITS.schemaBytes)
+      throw signInFault(`${response.url} gives more than ${MOUNT_LIMITS.schemaBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value: Json = parseJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** An address that may be connected to: https, or http on this machine. */

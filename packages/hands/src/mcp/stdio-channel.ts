@@ -94,7 +94,7 @@ class StdioChannel implements ServerChannel {
     return hasChanged;
   }
 
-  ask({ method, params, signal }: ChannelRequest): Promise<JsonObject> {
+  async ask({ method, params, signal }: ChannelRequest): Promise<JsonObject> {
     const id = (this.#last += 1);
     if (this.#why !== undefined) throw new Fault("TOOL_FAILED", `The server ${this.#name} ${this.#why}.`);
     return new Promise((resolve, reject) => {
