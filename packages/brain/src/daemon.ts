@@ -321,7 +321,7 @@ type World = Omit<SurfaceDependencies, "production" | "ownersApprove">;
 
 /** Makes everything that surfaces may use. */
 async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
-  const { workspace, version, home } = options;
+  const { workspace, version, home, config } = options;
   const { brain, watch, metrics, telemetry, gateways, reloadables } = parts;
   const { runs, records, hands, local, knowledge } = brain;
   await local?.show({ workspace, version });
@@ -349,7 +349,16 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     consoleFiles: openConsoleFiles(),
     hands,
     knowledge,
-    worker: () => isWorkerThere(workerUrl(options.config.get("worker_socket"))),
+    storage: {
+      store: config.get("store") === undefined ? "sqlite" : "postgresql",
+      bus: config.get("bus") === undefined ? null : "redis",
+    },
+    async modelChain() {
+      const { name, because } = await brain.model();
+      return { models: name.split(","), because };
+    },
+    tryModel: async (name, signal) => (await import("./try-model.ts")).tryModel(config, name, signal),
+    worker: () => isWorkerThere(workerUrl(config.get("worker_socket"))),
     async health() {
       await Promise.all([watch.look(), local?.check()]);
       return { ...watch.checks(), hands: hands.health };

@@ -5,6 +5,8 @@ import type { TelemetryStore } from "../observe/telemetry.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { answerLinksSurface } from "./answer-links.ts";
 import type { AnswerLinksDependencies } from "./answer-links.ts";
+import { aboutSurface } from "./about.ts";
+import type { AboutDependencies } from "./about.ts";
 import { agentSseSurface } from "./agent-sse.ts";
 import type { AgentSseDependencies } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
@@ -24,6 +26,8 @@ import { opsSurface } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
 import { schedulesSurface } from "./schedules.ts";
 import type { ScheduleDependencies } from "./schedules.ts";
+import { tokensSurface } from "./tokens.ts";
+import type { TokensDependencies } from "./tokens.ts";
 import { webhooksSurface } from "./webhooks.ts";
 import type { WebhookDependencies } from "./webhooks.ts";
 import type { Surface } from "../http/route.ts";
@@ -32,6 +36,7 @@ import { signedHands } from "./hands/signed-hands.ts";
 /** Dependencies of all surfaces; none of them reaches a hand or a model. */
 export interface SurfaceDependencies
   extends
+    AboutDependencies,
     AgentSseDependencies,
     AnswerLinksDependencies,
     ChatDependencies,
@@ -50,7 +55,7 @@ export interface SurfaceDependencies
   readonly dialler: HandDialler;
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
   readonly version: string;
-  readonly tokens: AnswerLinksDependencies["tokens"] & ConsoleDependencies["tokens"];
+  readonly tokens: AnswerLinksDependencies["tokens"] & ConsoleDependencies["tokens"] & TokensDependencies["tokens"];
 }
 
 /** All surfaces; a new one is a file and a line here. The first one words the faults of unknown paths. */
@@ -67,6 +72,8 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   mcpSurface,
   schedulesSurface,
   webhooksSurface,
+  tokensSurface,
+  aboutSurface,
   consoleSurface,
   answerLinksSurface,
 ];

@@ -168,6 +168,8 @@ export const TOKEN_LIMITS = {
   scopes: 64,
   /** Length of one scope. */
   scopeChars: 64,
+  /** Length of the name of its owner. */
+  ownerChars: 128,
   /** Memory of one Argon2id hash [002-21]. */
   hashKib: 19 * KIB,
   /** Passes of one hash. */
