@@ -26,6 +26,7 @@ import type { Gateways } from "./south/gateways.ts";
 import type { ArchiveSource } from "./south/enrolment/archives.ts";
 import { LeaseSweeper } from "./run/lease-sweeper.ts";
 import type { OnRestart } from "./run/lease-sweeper.ts";
+import { openHomePolicy } from "./south/local.ts";
 import type { Reloadable } from "./south/local.ts";
 import { JournalSurvey } from "./observe/journal-survey.ts";
 import { TelemetryStore } from "./observe/telemetry.ts";
@@ -349,6 +350,7 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     consoleFiles: openConsoleFiles(),
     hands,
     knowledge,
+    ...(local === undefined ? {} : { policy: await openHomePolicy({ home, workspace, ...brain }) }),
     storage: {
       store: config.get("store") === undefined ? "sqlite" : "postgresql",
       bus: config.get("bus") === undefined ? null : "redis",

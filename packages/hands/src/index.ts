@@ -8,6 +8,7 @@ export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand-options.ts
 export type { AgentTcp, Bearer, Verify } from "./links/agent-tcp.ts";
 export type { Executor, ExecutorOptions } from "./links/executor-ws.ts";
 export type { ExecutorEvent, ExecutorState } from "./links/executor-ws/executor-state.ts";
+export { homePolicy } from "./policy/home-policy.ts";
 export { readPolicySource, replacePolicyFile, rulesIn } from "./policy/rule-file.ts";
 export { openReloadablePolicy, openPolicy } from "./policy/policy-file.ts";
 export type { ReloadablePolicy, OpenPolicy } from "./policy/policy-file.ts";

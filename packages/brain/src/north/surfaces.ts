@@ -24,6 +24,8 @@ import type { ChatDependencies } from "./openai.ts";
 import { openApi } from "./ops/openapi.ts";
 import { opsSurface } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
+import { policySurface } from "./policy.ts";
+import type { PolicyDependencies } from "./policy.ts";
 import { schedulesSurface } from "./schedules.ts";
 import type { ScheduleDependencies } from "./schedules.ts";
 import { tokensSurface } from "./tokens.ts";
@@ -43,6 +45,7 @@ export interface SurfaceDependencies
     ConsoleDependencies,
     JournalDependencies,
     McpDependencies,
+    PolicyDependencies,
     ScheduleDependencies,
     WebhookDependencies,
     Omit<OpsFacts, "openApi"> {
@@ -72,6 +75,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   mcpSurface,
   schedulesSurface,
   webhooksSurface,
+  policySurface,
   tokensSurface,
   aboutSurface,
   consoleSurface,

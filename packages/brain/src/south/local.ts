@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Hand, ToolSpec } from "@vidro/core";
+import type { Action, Hand, ToolSpec } from "@vidro/core";
+import type { HomePolicy } from "@vidro/core/policy";
 import type { RedialModule, Reloadable } from "@vidro/hands";
 import manifest from "../../package.json" with { type: "json" };
 import type { Log } from "../observe/log.ts";
@@ -53,6 +54,25 @@ export async function openLocalHand({ home, workspace, env, reloadables, log }: 
     await close();
   };
   return hand;
+}
+
+/** The policy of this machine, whose hands read it again when it was changed. */
+export async function openHomePolicy(options: {
+  readonly home: string;
+  readonly workspace: string;
+  readonly hand: (workspace: string) => Promise<Hand>;
+  readonly reloadables: ReadonlySet<Reloadable>;
+}): Promise<HomePolicy> {
+  const { home, workspace, hand, reloadables } = options;
+  return (await load()).homePolicy({
+    file: join(home, "policy.json"),
+    workspace,
+    state: home,
+    judge: async (action: Action) => (await hand(workspace)).judge(action),
+    async reload() {
+      for (const one of reloadables) if (one.what === "policy") await one.reload();
+    },
+  });
 }
 
 /** The reconnection logic, shared by hands that dial a brain and a brain that dials hands. */

@@ -82,6 +82,8 @@ export const REVIEW_LIMITS = {
   pageRuns: 100,
   /** Actions that are shown; the others are counted. */
   shownActions: 10,
+  /** Actions that another policy would decide otherwise and that are shown; the others are counted. */
+  shownVerdicts: 100,
 } as const;
 
 /** Bounds of `codegen`. */

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { canonicalJson, Fault, HAND_LIMITS, MIB } from "@vidro/core";
 import { judgePlan, matchesPath, narrowestRule, parsePolicy } from "@vidro/core/policy";
-import type { FilePlan, Json, Plan, Verdict } from "@vidro/core";
+import type { FilePlan, Json, JsonObject, Plan, Verdict } from "@vidro/core";
 import type { Policy, Rule } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { addRuleToFile } from "./rule-file.ts";
@@ -42,6 +42,8 @@ interface PolicyPlaces {
   readonly workspace: string;
   /** The folder of Vidro's own state. */
   readonly state: string;
+  /** What the file would say: it counts as if it stood there, and the host's policy does not. */
+  readonly draft?: JsonObject;
 }
 
 /**
@@ -54,14 +56,14 @@ export function openPolicy(places: PolicyPlaces): OpenPolicy {
 
 /** Opens the policy of a hand whose own file is reached by a path that may not be its name. */
 function readPolicyThrough(
-  { file: own, hostFile = HOST_POLICY, workspace, state }: PolicyPlaces,
+  { file: own, hostFile = HOST_POLICY, workspace, state, draft }: PolicyPlaces,
   through: string,
 ): OpenPolicy {
   const places = { workspace: resolveWorkspace(workspace), home: realHome(), state: realpathSync(state) };
-  const isHost = hostFile !== false && policyExists(hostFile, hostFile);
+  const isHost = draft === undefined && hostFile !== false && policyExists(hostFile, hostFile);
   if (isHost) refuseLoose(hostFile);
-  const file = isHost ? hostFile : policyExists(own, through) ? own : undefined;
-  const source = file === undefined ? undefined : readPolicy(file, isHost ? file : through);
+  const file = isHost ? hostFile : draft !== undefined || policyExists(own, through) ? own : undefined;
+  const source = file === undefined ? undefined : (draft ?? readPolicy(file, isHost ? file : through));
   // The examples of the shipped policy are checked by its test, not at every start.
   const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places, DEFAULT_POLICY);
   const findSecret = secretLinkFinder(parsed);

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Fault, isTerminal, REVIEW_LIMITS } from "@vidro/core";
+import { Fault, REVIEW_LIMITS } from "@vidro/core";
+import { changedVerdicts } from "@vidro/core/policy";
+import type { ChangedVerdict, PastTally } from "@vidro/core/policy";
 import { countWords, oneLine, planWords, SHORT_ID_CHARS } from "@vidro/core/text";
-import type { Plan, PolicyJudged, Verdict } from "@vidro/core";
 import type { OpenPolicy } from "@vidro/hands";
 import type { BrainFlags } from "../../brain-api/brain-address.ts";
-import type { BrainRuns } from "../../brain-api/brain-api.ts";
 import { withBrainApi } from "../../brain-api/open-brain-api.ts";
 import { EXIT } from "../../program/exit-codes.ts";
 import { print, say, writeJson } from "../../program/output.ts";
@@ -20,26 +20,8 @@ interface TestFlags extends BrainFlags {
   readonly json?: boolean;
 }
 
-/** An action that a policy judges otherwise than it was judged. */
-interface ChangedVerdict {
-  readonly run: string;
-  readonly seq: number;
-  readonly plan: Plan;
-  readonly was: Verdict;
-  readonly now: Verdict;
-}
-
-/** How many actions were judged, and why others were not. */
-interface Tally {
-  judged: number;
-  elsewhere: number;
-  homeless: number;
-}
-
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 const PLAN_CHARS = 80;
-/** The hand whose plans are about the folders of this machine. */
-const LOCAL = "local";
 
 /** Judges the actions of past runs by a policy file and prints those that it would decide otherwise; runs nothing. */
 export async function testPolicy(file: string | undefined, flags: TestFlags): Promise<number> {
@@ -47,7 +29,7 @@ export async function testPolicy(file: string | undefined, flags: TestFlags): Pr
     throw new Fault("BAD_REQUEST", "Say what to test it on: vidro policy test [file] --history");
   if (file !== undefined && !existsSync(file)) throw new Fault("NOT_FOUND", `There is no file ${file}.`);
   const path = file === undefined ? undefined : resolve(file);
-  const tally: Tally = { judged: 0, elsewhere: 0, homeless: 0 };
+  const tally: PastTally = { judged: 0, elsewhere: 0, homeless: 0 };
   let changed = 0;
   return withBrainApi(flags, async ({ runs }) => {
     const policyAt = await policies(path);
@@ -79,51 +61,6 @@ async function policies(file: string | undefined): Promise<(workspace: string) =
   };
 }
 
-interface Search {
-  readonly policyAt: (workspace: string) => OpenPolicy | undefined;
-  readonly tally: Tally;
-  readonly limit: number;
-}
-
-async function* changedVerdicts(runs: BrainRuns, { policyAt, tally, limit }: Search): AsyncGenerator<ChangedVerdict> {
-  let seen = 0;
-  for (let after: string | undefined; seen < limit;) {
-    const page = Math.min(REVIEW_LIMITS.pageRuns, limit - seen);
-    const heads = await runs.list({ limit: page, ...(after === undefined ? {} : { after }) });
-    for (const { id, damaged } of heads) {
-      if (damaged !== undefined) continue;
-      let policy: OpenPolicy | undefined;
-      let isHere = false;
-      for await (const { seq, event } of runs.entries(id)) {
-        if (event.type === "run.started") {
-          isHere = event.hand === LOCAL;
-          policy = isHere ? policyAt(event.workspace) : undefined;
-        }
-        if (isTerminal(event)) break;
-        if (event.type !== "policy.judged" || event.plan.kind === "order") continue;
-        if (policy === undefined) {
-          if (isHere) tally.homeless += 1;
-          else tally.elsewhere += 1;
-          continue;
-        }
-        tally.judged += 1;
-        const now = verdictNow(event, policy);
-        if (now.decision !== event.verdict.decision) yield { run: id, seq, plan: event.plan, was: event.verdict, now };
-      }
-    }
-    seen += heads.length;
-    after = heads.at(-1)?.id;
-    if (heads.length < page) return;
-  }
-}
-
-/** The verdict now; a program counts as held by a sandbox, as its hand would hold it where policy allows it. */
-function verdictNow({ plan }: PolicyJudged, policy: OpenPolicy): Verdict {
-  if (plan.kind !== "process") return policy.judge(plan);
-  const held = policy.judge({ ...plan, confined: plan.confined ?? "files" });
-  return held.decision === "allow" ? held : policy.judge(plan);
-}
-
 function changedLines({ run, seq, plan, was, now }: ChangedVerdict): readonly string[] {
   const turn = `${paint(COLOURS[was.decision], was.decision)} → ${paint([COLOURS[now.decision], "bold"], now.decision)}`;
   const where = paint("dim", `run ${run.slice(-SHORT_ID_CHARS)}, entry ${seq}`);
@@ -131,7 +68,7 @@ function changedLines({ run, seq, plan, was, now }: ChangedVerdict): readonly st
 }
 
 function tallyLines(
-  { judged, elsewhere, homeless }: Tally,
+  { judged, elsewhere, homeless }: PastTally,
   changed: number,
   file: string | undefined,
 ): readonly string[] {
