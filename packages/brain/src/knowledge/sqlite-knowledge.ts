@@ -1,40 +1,11 @@
 import { asFault, Fault, KNOWLEDGE_LIMITS } from "@vidro/core";
-import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
-import { APPLICATION_ID } from "../stores/sqlite/schema.ts";
-import type { Knowledge, KnowledgeEntry, KnowledgeQuery } from "./knowledge.ts";
-
-/** Migrations, each run once and in order; only ever appended to. */
-const MIGRATIONS: readonly string[] = [
-  `PRAGMA application_id = ${APPLICATION_ID};
-  CREATE TABLE entry (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, title TEXT NOT NULL, tags TEXT NOT NULL,
-    snippet TEXT NOT NULL, status TEXT NOT NULL, trust TEXT NOT NULL, run TEXT, seq INTEGER, at INTEGER NOT NULL
-  ) STRICT;
-  CREATE VIRTUAL TABLE entry_text USING fts5(
-    title, tags, snippet, content = 'entry', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 2'
-  );
-  CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN
-    INSERT INTO entry_text (rowid, title, tags, snippet) VALUES (new.number, new.title, new.tags, new.snippet);
-  END;
-  CREATE TRIGGER entry_removed AFTER DELETE ON entry BEGIN
-    INSERT INTO entry_text (entry_text, rowid, title, tags, snippet)
-    VALUES ('delete', old.number, old.title, old.tags, old.snippet);
-  END;`,
-  `CREATE INDEX entry_unverified ON entry (owner, number) WHERE status = 'unverified';
-  CREATE TABLE unverified (owner TEXT PRIMARY KEY, entries INTEGER NOT NULL) STRICT;
-  CREATE INDEX unverified_most ON unverified (entries);
-  INSERT INTO unverified SELECT owner, count(*) FROM entry WHERE status = 'unverified' GROUP BY owner;
-  CREATE TRIGGER unverified_added AFTER INSERT ON entry WHEN new.status = 'unverified' BEGIN
-    INSERT INTO unverified VALUES (new.owner, 1) ON CONFLICT (owner) DO UPDATE SET entries = entries + 1;
-  END;
-  CREATE TRIGGER unverified_removed AFTER DELETE ON entry WHEN old.status = 'unverified' BEGIN
-    UPDATE unverified SET entries = entries - 1 WHERE owner = old.owner;
-  END;
-  CREATE TRIGGER unverified_verified AFTER UPDATE OF status ON entry
-  WHEN old.status = 'unverified' AND new.status <> 'unverified' BEGIN
-    UPDATE unverified SET entries = entries - 1 WHERE owner = old.owner;
-  END;`,
-];
+import type { DatabaseSync } from "node:sqlite";
+import { noSuchPlace } from "../stores/record-rules.ts";
+import { boundedEntry, entryOf, excessCheck, KNOWLEDGE_KIND } from "./entry-row.ts";
+import type { EntryRow } from "./entry-row.ts";
+import type { Knowledge, KnowledgeEntry, KnowledgePart, KnowledgeQuery } from "./knowledge.ts";
+import { queryWords, searchWords } from "./search-words.ts";
+import { KNOWLEDGE_MIGRATIONS } from "./sqlite-schema.ts";
 
 /** Entries of the whole knowledge base at most. */
 interface KnowledgeBound {
@@ -44,6 +15,7 @@ interface KnowledgeBound {
 /** Knowledge in a database of its own, opened at its first use; `:memory:` keeps nothing. */
 export function sqliteKnowledge(path: string, { entries = KNOWLEDGE_LIMITS.entries }: KnowledgeBound = {}): Knowledge {
   let opened: Promise<DatabaseSync> | undefined;
+  const isCheckDue = excessCheck(entries);
   const use = async <Value>(work: (database: DatabaseSync) => Value): Promise<Value> => {
     try {
       opened ??= openKnowledge(path);
@@ -57,14 +29,18 @@ export function sqliteKnowledge(path: string, { entries = KNOWLEDGE_LIMITS.entri
     }
   };
   return {
-    add: (entry) => use((database) => addEntry(database, entry, entries)),
+    add: (entry) =>
+      use((database) => {
+        inTransaction(database, () => addEntry(database, entry));
+        if (isCheckDue()) removeExcess(database, entries);
+      }),
     search: (query) => use((database) => searchEntries(database, query)),
+    list: (part) => use((database) => listEntries(database, part)),
+    find: (id, owner) => use((database) => rows(database, `SELECT * FROM entry WHERE id = ? ${OWNED}`, [id, owner])[0]),
     verify: (id, owner) =>
-      use((database) =>
-        isChanged(database, "UPDATE entry SET status = 'verified' WHERE id = ? AND owner = ?", [id, owner]),
-      ),
+      use((database) => isChanged(database, `UPDATE entry SET status = 'verified' WHERE id = ? ${OWNED}`, [id, owner])),
     remove: (id, owner) =>
-      use((database) => isChanged(database, "DELETE FROM entry WHERE id = ? AND owner = ?", [id, owner])),
+      use((database) => isChanged(database, `DELETE FROM entry WHERE id = ? ${OWNED}`, [id, owner])),
     async close() {
       const database = await opened?.catch(() => undefined);
       opened = undefined;
@@ -73,90 +49,139 @@ export function sqliteKnowledge(path: string, { entries = KNOWLEDGE_LIMITS.entri
   };
 }
 
+/** The condition of an owner, or of all when it is null. */
+const OWNED = "AND owner = coalesce(?, owner)";
+
 /** Opens the database; nothing of it is loaded before the first use, which most processes never make. */
 async function openKnowledge(path: string): Promise<DatabaseSync> {
-  if (path !== ":memory:") {
+  let database: DatabaseSync;
+  if (path === ":memory:") {
+    const { DatabaseSync: Database } = await import("node:sqlite");
+    database = new Database(path);
+    for (const migration of KNOWLEDGE_MIGRATIONS) database.exec(migration);
+  } else {
     const { openDatabase } = await import("../stores/sqlite/open.ts");
-    return openDatabase(path, MIGRATIONS);
+    database = openDatabase(path, KNOWLEDGE_MIGRATIONS);
   }
-  const { DatabaseSync: Database } = await import("node:sqlite");
-  const database = new Database(path);
-  for (const migration of MIGRATIONS) database.exec(migration);
+  indexRest(database);
   return database;
 }
 
-function addEntry(database: DatabaseSync, entry: KnowledgeEntry, bound: number): void {
-  const { id, owner, title, tags, snippet, status, trust, source, at } = entry;
-  const text = (value: string, chars: number): string => value.slice(0, chars);
+/** Indexes the entries that an older version has written without their words. */
+function indexRest(database: DatabaseSync): void {
+  const behind = `SELECT number, title, tags, snippet FROM entry
+    WHERE number > coalesce((SELECT max(rowid) FROM entry_words), 0) ORDER BY number LIMIT ${KNOWLEDGE_LIMITS.ranked}`;
+  for (;;) {
+    const found = database.prepare(behind).all() as unknown as readonly (IndexedText & { readonly number: number })[];
+    if (found.length === 0) return;
+    inTransaction(database, () => {
+      for (const row of found) indexEntry(database, row.number, row);
+    });
+  }
+}
+
+type IndexedText = Pick<EntryRow, "title" | "tags" | "snippet">;
+
+function indexEntry(database: DatabaseSync, number: number | bigint, { title, tags, snippet }: IndexedText): void {
+  const words = (text: string): string => searchWords(text).join(" ");
   database
+    .prepare("INSERT INTO entry_words (rowid, title, tags, snippet) VALUES (?, ?, ?, ?)")
+    .run(number, words(title), words(tags), words(snippet));
+}
+
+function addEntry(database: DatabaseSync, entry: KnowledgeEntry): void {
+  const row = boundedEntry(entry);
+  const { id, owner, title, tags, snippet, status, trust, run, seq, at } = row;
+  const { changes, lastInsertRowid } = database
     .prepare(
       `INSERT INTO entry (id, owner, title, tags, snippet, status, trust, run, seq, at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
     )
-    .run(
-      id,
-      owner,
-      text(title, KNOWLEDGE_LIMITS.titleChars),
-      JSON.stringify(tags.slice(0, KNOWLEDGE_LIMITS.tags).map((tag) => text(tag, KNOWLEDGE_LIMITS.titleChars))),
-      text(snippet, KNOWLEDGE_LIMITS.snippetChars),
-      status,
-      trust,
-      source?.run ?? null,
-      source?.seq ?? null,
-      at,
-    );
-  const { count } = row(database.prepare("SELECT count(*) AS count FROM entry").get());
-  if (Number(count) <= bound) return;
-  // Of the owner who has most, so that one who floods the knowledge base removes none of another owner's.
-  database.exec(
-    `DELETE FROM entry WHERE number = (SELECT number FROM entry WHERE status = 'unverified'
-      AND owner = (SELECT owner FROM unverified ORDER BY entries DESC LIMIT 1) ORDER BY number LIMIT 1)`,
-  );
+    .run(id, owner, title, tags, snippet, status, trust, run, seq, at);
+  if (changes > 0) indexEntry(database, lastInsertRowid, row);
 }
 
-function isChanged(database: DatabaseSync, statement: string, place: readonly [id: string, owner: string]): boolean {
-  return database.prepare(statement).run(...place).changes > 0;
+/** Removes entries of the owner who has most, so that one who floods the knowledge base removes none of another's. */
+function removeExcess(database: DatabaseSync, bound: number): void {
+  const counted = database.prepare("SELECT count(*) AS entries FROM entry").get();
+  const excess = Number(counted?.["entries"]) - bound;
+  if (excess <= 0) return;
+  database
+    .prepare(
+      `DELETE FROM entry WHERE number IN (SELECT number FROM entry WHERE status = 'unverified'
+        AND owner = (SELECT owner FROM unverified ORDER BY entries DESC LIMIT 1) ORDER BY number LIMIT ?)`,
+    )
+    .run(excess);
 }
 
-/** Each word in quotes, so that nothing in a query is an operator. */
-function wordsOf(text: string): readonly string[] {
-  const words = text.normalize("NFC").match(/[\p{L}\p{N}]+/gu) ?? [];
-  return [...new Set(words)].slice(0, KNOWLEDGE_LIMITS.queryWords).map((word) => `"${word}"`);
+function inTransaction(database: DatabaseSync, work: () => void): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    database.exec("COMMIT");
+  } catch (thrown) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw thrown;
+  }
 }
 
-function searchEntries(database: DatabaseSync, { owner, text, limit }: KnowledgeQuery): readonly KnowledgeEntry[] {
-  const words = wordsOf(text);
+type Parameter = string | number | undefined;
+
+function isChanged(database: DatabaseSync, statement: string, values: readonly Parameter[]): boolean {
+  return database.prepare(statement).run(...values.map((value) => value ?? null)).changes > 0;
+}
+
+function rows(database: DatabaseSync, statement: string, values: readonly Parameter[]): readonly KnowledgeEntry[] {
+  const found = database.prepare(statement).all(...values.map((value) => value ?? null));
+  return (found as unknown as readonly EntryRow[]).map(entryOf);
+}
+
+function listEntries(database: DatabaseSync, part: KnowledgePart): readonly KnowledgeEntry[] {
+  const { owner, status, after, limit } = part;
+  const place =
+    after === undefined
+      ? Number.MAX_SAFE_INTEGER
+      : database.prepare(`SELECT number FROM entry WHERE id = ? ${OWNED}`).get(after, owner ?? null)?.["number"];
+  if (place === undefined) throw noSuchPlace(KNOWLEDGE_KIND, after ?? "");
+  // An owner that is named has an index of its own; `coalesce` would hide it.
+  const conditions = [
+    "number < ?",
+    ...(owner === undefined ? [] : ["owner = ?"]),
+    ...(status === undefined ? [] : ["status = ?"]),
+  ];
+  const values = [Number(place), owner, status].filter((value) => value !== undefined);
+  return rows(database, `SELECT * FROM entry WHERE ${conditions.join(" AND ")} ORDER BY number DESC LIMIT ?`, [
+    ...values,
+    limit,
+  ]);
+}
+
+function searchEntries(database: DatabaseSync, query: KnowledgeQuery): readonly KnowledgeEntry[] {
+  const { text, after, limit } = query;
+  // In quotes, so that none is an operator.
+  const words = queryWords(text).map((word) => `"${word}"`);
   if (words.length === 0) return [];
-  // A title says more than a tag, and a tag more than the text. Of many matches the newest are ranked.
-  const statement = database.prepare(
-    `SELECT entry.* FROM (
-      SELECT entry.number AS place, bm25(entry_text, 4, 2, 1) AS score
-      FROM entry_text JOIN entry ON entry.number = entry_text.rowid
-      WHERE entry_text MATCH ? AND entry.owner = ? ORDER BY entry_text.rowid DESC LIMIT ${KNOWLEDGE_LIMITS.ranked}
-    ) JOIN entry ON entry.number = place ORDER BY score, place DESC LIMIT ?`,
-  );
-  const all = statement.all(words.join(" "), owner, limit);
-  return (all.length > 0 ? all : statement.all(words.join(" OR "), owner, limit)).map(readEntry);
+  const all = rankedPlaces(database, words.join(" "), query);
+  const ranked = all.length > 0 ? all : rankedPlaces(database, words.join(" OR "), query);
+  const start = after === undefined ? 0 : ranked.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && start === 0) throw noSuchPlace(KNOWLEDGE_KIND, after);
+  const one = database.prepare("SELECT * FROM entry WHERE number = ?");
+  return ranked.slice(start, start + limit).map(({ place }) => entryOf(one.get(place) as unknown as EntryRow));
 }
 
-type Row = { readonly [column: string]: SQLOutputValue };
-
-function row(found: Row | undefined): Row {
-  return found ?? {};
-}
-
-function readEntry(found: Row): KnowledgeEntry {
-  const tags: unknown = JSON.parse(String(found["tags"]));
-  const source = found["run"] === null ? {} : { source: { run: String(found["run"]), seq: Number(found["seq"]) } };
-  return {
-    id: String(found["id"]),
-    owner: String(found["owner"]),
-    title: String(found["title"]),
-    tags: Array.isArray(tags) ? tags.map(String) : [],
-    snippet: String(found["snippet"]),
-    status: found["status"] === "verified" ? "verified" : "unverified",
-    ...source,
-    trust: found["trust"] === "person" ? "person" : "model",
-    at: Number(found["at"]),
-  };
+/** The places of the newest matches, the best first: a title says more than a tag, and a tag more than the text. */
+function rankedPlaces(
+  database: DatabaseSync,
+  match: string,
+  { owner, status }: KnowledgePart,
+): readonly { readonly place: number; readonly id: string }[] {
+  const found = database
+    .prepare(
+      `SELECT entry.number AS place, entry.id AS id, bm25(entry_words, 4, 2, 1) AS score
+      FROM entry_words JOIN entry ON entry.number = entry_words.rowid
+      WHERE entry_words MATCH ? ${OWNED} AND status = coalesce(?, status)
+      ORDER BY entry_words.rowid DESC LIMIT ${KNOWLEDGE_LIMITS.ranked}`,
+    )
+    .all(match, owner ?? null, status ?? null) as unknown as { place: number; id: string; score: number }[];
+  return found.sort((one, other) => one.score - other.score || other.place - one.place);
 }
