@@ -60,7 +60,7 @@ export interface Brain {
   readonly reloadables: ReadonlySet<Reloadable>;
   readonly condition: StoreCondition;
   /** Findings of earlier runs and of people. */
-  readonly knowledge: Pick<Knowledge, "search">;
+  readonly knowledge: Omit<Knowledge, "close">;
   /** The way to other brains, if one is set. */
   readonly bus?: Bus;
   /** Stops driving runs, ends the processes of the local hands, closes the store; open runs go on later. */

@@ -5,6 +5,7 @@ export type { Conversation, ConversationOptions, ConversationApi } from "./conve
 export type { FollowOptions } from "./run-stream.ts";
 export type { RunStreamItem, RunEvent } from "./run-stream-item.ts";
 export type { DialOptions, HandApi } from "./hands.ts";
+export type { KnowledgeApi, KnowledgeDraft, KnowledgeListPart } from "./knowledge.ts";
 export type { AlwaysRecord, ForkOptions, Run, RunAnswer } from "./run.ts";
 export { VidroError } from "./vidro-error.ts";
 export type { ScheduleApi, ScheduleDraft } from "./schedules.ts";
@@ -13,6 +14,7 @@ export type {
   HandRecord,
   HandSample,
   ConversationMessage,
+  KnowledgeRecord,
   ScheduleRecord,
   ToolRecord,
 } from "./records.ts";

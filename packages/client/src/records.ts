@@ -74,6 +74,22 @@ export interface ScheduleRecord {
   readonly lastFault: string | null;
 }
 
+/** A finding that a run or a person has kept. */
+export interface KnowledgeRecord {
+  readonly id: string;
+  readonly owner: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly snippet: string;
+  /** Whether a person has checked it. */
+  readonly status: "unverified" | "verified";
+  /** The entry of a run in which a model kept it; null when it was added from outside. */
+  readonly source: { readonly run: string; readonly seq: number } | null;
+  /** Who reported it. */
+  readonly trust: "model" | "person" | "program";
+  readonly at: number;
+}
+
 /** One turn of a conversation. */
 export interface ConversationMessage {
   readonly role: string;
@@ -161,6 +177,32 @@ export function scheduleRecordOf(json: Json): ScheduleRecord {
     lastRun: optionalTextField(schedule, "lastRun"),
     lastFault: optionalTextField(schedule, "lastFault"),
   };
+}
+
+/** Entries of the knowledge in a list. */
+export function knowledgeRecordsOf(json: Json): readonly KnowledgeRecord[] {
+  return listIn(objectIn(json, "entries")["entries"], "entries").map(knowledgeRecordOf);
+}
+
+/** An entry of the knowledge. */
+export function knowledgeRecordOf(json: Json): KnowledgeRecord {
+  const entry = objectIn(json, "an entry");
+  const source = entry["source"] ?? null;
+  return {
+    id: textField(entry, "id"),
+    owner: textField(entry, "owner"),
+    title: textField(entry, "title"),
+    tags: namesIn(entry["tags"]) ?? [],
+    snippet: textField(entry, "snippet"),
+    status: textField(entry, "status") as KnowledgeRecord["status"],
+    source: source === null ? null : placeOf(objectIn(source, "a source")),
+    trust: textField(entry, "trust") as KnowledgeRecord["trust"],
+    at: numberField(entry, "at"),
+  };
+}
+
+function placeOf(source: JsonObject): { readonly run: string; readonly seq: number } {
+  return { run: textField(source, "run"), seq: numberField(source, "seq") };
 }
 
 /** Hands in a list. */

@@ -17,6 +17,8 @@ import { handsSurface } from "./hands.ts";
 import { invitations } from "./hands/invitations.ts";
 import { journalSurface } from "./journal.ts";
 import type { JournalDependencies } from "./journal.ts";
+import { knowledgeSurface } from "./knowledge.ts";
+import type { KnowledgeDependencies } from "./knowledge.ts";
 import { mcpSurface } from "./mcp.ts";
 import type { McpDependencies } from "./mcp/mcp-tool.ts";
 import { openaiSurface } from "./openai.ts";
@@ -44,6 +46,7 @@ export interface SurfaceDependencies
     ChatDependencies,
     ConsoleDependencies,
     JournalDependencies,
+    KnowledgeDependencies,
     McpDependencies,
     PolicyDependencies,
     ScheduleDependencies,
@@ -73,6 +76,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   invitations,
   dialledHands,
   mcpSurface,
+  knowledgeSurface,
   schedulesSurface,
   webhooksSurface,
   policySurface,

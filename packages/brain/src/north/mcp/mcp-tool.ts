@@ -12,7 +12,7 @@ export interface McpDependencies extends ApprovalRights {
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<AgentCatalog, "find">;
   readonly hands: Pick<HandCatalog, "list" | "choose" | "select">;
-  readonly knowledge: Pick<Knowledge, "search">;
+  readonly knowledge: Omit<Knowledge, "close">;
   /** The folder in which the local hand works. */
   readonly workspace: string;
   readonly version: string;
