@@ -30,19 +30,22 @@ export async function startSentinels(): Promise<RedisSet & { failOver(): Promise
   writeFileSync(join(folder, "sentinel.conf"), lines.join("\n"));
   const child = spawn("redis-server", [join(folder, "sentinel.conf"), "--sentinel"], { stdio: "ignore" });
   process.once("exit", () => child.kill("SIGKILL"));
-  const isFollowing = async (): Promise<boolean> =>
-    /master_link_status:up/u.test(String(await replica.command("INFO")));
-  await until("the replica follows", isFollowing);
+  // A sentinel closes the connections of a server whose role it changes.
+  const says = async (words: RegExp): Promise<boolean> =>
+    words.test(String(await replica.command("INFO").catch(() => "")));
+  await until("the replica follows", () => says(/master_link_status:up/u));
   return {
     url: `redis+sentinel://127.0.0.1:${port}/main`,
     async failOver() {
       await master.kill();
-      await until("the replica is the master", async () => /role:master/u.test(String(await replica.command("INFO"))));
+      await until("the replica is the master", () => says(/role:master/u));
     },
     async close() {
-      const gone = once(child, "exit");
-      child.kill("SIGKILL");
-      await gone;
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, "exit");
+        child.kill("SIGKILL");
+        await gone;
+      }
       await Promise.all([master.close(), replica.close()]);
       rmSync(folder, { recursive: true, force: true });
     },

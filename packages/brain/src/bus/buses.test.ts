@@ -76,9 +76,11 @@ test("what is kept ends after its time, and an item of a stream is there once", 
   await Promise.all([bus.close(), other.close()]);
 });
 
-test("Sentinel: a master that is killed is replaced by its replica, and messages pass again", async () => {
+test("Sentinel: a master that is killed is replaced by its replica, and messages pass again", async (t) => {
   const set = await startSentinels();
+  t.after(() => set.close());
   const [one, two] = await several(set.url)(2);
+  t.after(() => Promise.all([one?.close(), two?.close()]));
   assert.ok(one && two);
   await Promise.all([whenUp(one), whenUp(two)]);
   const before = collect(two, "topic", 1);
@@ -93,13 +95,13 @@ test("Sentinel: a master that is killed is replaced by its replica, and messages
   await settle(two, one);
   one.publish("topic", "after");
   assert.deepEqual(await later, ["after"]);
-  await Promise.all([one.close(), two.close()]);
-  await set.close();
 });
 
-test("Cluster: messages pass between its nodes, and keys with one hash tag lie together", async () => {
+test("Cluster: messages pass between its nodes, and keys with one hash tag lie together", async (t) => {
   const set = await startCluster();
+  t.after(() => set.close());
   const [one, two] = await several(set.url)(2);
+  t.after(() => Promise.all([one?.close(), two?.close()]));
   assert.ok(one && two);
   await Promise.all([whenUp(one), whenUp(two)]);
   const heard = collect(two, "topic", 1);
@@ -110,6 +112,4 @@ test("Cluster: messages pass between its nodes, and keys with one hash tag lie t
   one.keep("handshake:{b}", "text", 60_000);
   await settle(two, one);
   assert.equal(one.condition().dropped, 0);
-  await Promise.all([one.close(), two.close()]);
-  await set.close();
 });
