@@ -58,18 +58,21 @@ test("000-13 an abort from a second connection stops the tokens within 200 ms, a
   const session_id = await client.session(LONG);
   const other = new RawClient(socket);
   const times: number[] = [];
-  // The best of three: the machine may be busy with other tests.
-  while (times.length < 3) {
+  // The best of three: the machine may be busy with other tests. A round in which the model came to its own end first
+  // shows nothing.
+  for (let rounds = 0; times.length < 3 && rounds < 30; rounds += 1) {
     client.send({ type: "generate", session_id, prompt: "on and on" });
     assert.equal((await client.next())["type"], "token");
     const began = performance.now();
     assert.deepEqual(await other.ask({ type: "abort", session_id }), { ok: true });
     let line = await client.next();
     while (line["type"] === "token") line = await client.next();
+    if (line["reason"] === "stop") continue;
     times.push(performance.now() - began);
     assert.deepEqual(line, { type: "stop", reason: "aborted" });
     assert.equal((await client.ask({ type: "status" }))["status"], "running", "no token came after the stop");
   }
+  assert.equal(times.length, 3, "the model was aborted three times");
   assert.ok(Math.min(...times) < 200, `${times.join(", ")} ms`);
   assert.equal((await other.generate({ session_id, prompt: "again" })).end["type"], "stop");
   other.close();
