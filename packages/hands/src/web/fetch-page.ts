@@ -116,6 +116,9 @@ function requireReachable(host: string, address: string, reach: FetchOptions["re
 
 async function readPage(response: IncomingMessage, url: URL): Promise<FetchedPage> {
   const type = response.headers["content-type"] ?? "";
+  // What is not read must not hold the connection.
+  using reading = new DisposableStack();
+  reading.defer(() => response.destroy());
   const { bytes, truncated } = await readBounded(decodeBody(response));
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ?? "utf-8";
   return {
