@@ -1,5 +1,6 @@
 import type { RunFacts } from "./run-facts.ts";
 import type { FaultReport, Severity } from "./fault.ts";
+import type { HelperUse, ParentLink } from "./parent-link.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Question } from "./question.ts";
 import type { ReplyParts } from "./reply-parts.ts";
@@ -137,6 +138,8 @@ export interface RunStarted {
   readonly language?: Language;
   /** The run and the entry that this run was forked from; absent for a run with a beginning of its own. */
   readonly forked?: ForkedFrom;
+  /** The run that this one helps; absent for a run that no other run started. */
+  readonly parent?: ParentLink;
 }
 
 /** The beginning that a forked run has from another one: its prompt up to an entry. No effect before it happens again. */
@@ -336,6 +339,8 @@ export interface ActionFinished {
   readonly action: string;
   readonly outcome: Outcome;
   readonly receipt?: Receipt;
+  /** What the helpers that the action started have used of the budget. */
+  readonly used?: HelperUse;
 }
 
 /** The action was not done. */

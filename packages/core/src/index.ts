@@ -6,6 +6,8 @@ export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./file-identity.ts";
 export * from "./hand-catalog.ts";
+export * from "./parent-link.ts";
+export type * from "./helper-task.ts";
 export * from "./json.ts";
 export * from "./limits.ts";
 export * from "./listen-fault.ts";

@@ -1,4 +1,5 @@
 import type { FaultReport } from "./fault.ts";
+import type { HelperUse } from "./parent-link.ts";
 import { isObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
@@ -161,6 +162,8 @@ export interface OrderPlan {
   readonly definition?: string;
   /** The server has changed the definition since a person or the hand's first sight accepted it. */
   readonly changed?: true;
+  /** Ids of the helpers that a `delegate` action starts, in the order of its tasks. */
+  readonly runs?: readonly string[];
 }
 
 /** The decision of a policy on a plan. */
@@ -243,7 +246,7 @@ export interface Receipt {
 export type ActionEnd = BareActionEnd & { readonly receipt?: Receipt };
 
 type BareActionEnd =
-  | { readonly type: "finished"; readonly outcome: Outcome }
+  | { readonly type: "finished"; readonly outcome: Outcome; readonly used?: HelperUse }
   | {
       readonly type: "failed";
       readonly fault: FaultReport;

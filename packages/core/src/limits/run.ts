@@ -177,6 +177,18 @@ export const OFFLINE_LIMITS = {
   testsMs: 15 * MINUTE_MS,
 } as const;
 
+/** Bounds of helpers: runs that another run has started. */
+export const HELPER_LIMITS = {
+  /** Helpers of one action. */
+  atOnce: 5,
+  /** Helpers of one run. */
+  perRun: 20,
+  /** Runs above a helper; one as deep as that starts no helpers. */
+  depth: 3,
+  /** Length of the result of one helper in the outcome; a longer one is cut, and its run has the whole. */
+  resultChars: 12_000,
+} as const;
+
 /** Bounds of schedules. */
 export const SCHEDULE_LIMITS = {
   /** Schedules of one owner. */

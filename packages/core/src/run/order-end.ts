@@ -24,7 +24,10 @@ export interface OrderFacts {
 export function outcomeOf(ended: ActionEnd, { action, tools, hasEarlierOrder: before }: OrderFacts): OutcomeEvent {
   const { id } = action;
   const receipt = ended.receipt === undefined ? {} : { receipt: ended.receipt };
-  if (ended.type === "finished") return { type: "action.finished", action: id, outcome: ended.outcome, ...receipt };
+  if (ended.type === "finished") {
+    const used = ended.used === undefined ? {} : { used: ended.used };
+    return { type: "action.finished", action: id, outcome: ended.outcome, ...receipt, ...used };
+  }
   const { fault } = ended;
   if (ended.type === "unknown") {
     const partial = ended.partial === undefined ? {} : { partial: ended.partial };

@@ -9,7 +9,6 @@ import type {
   RemarkMade,
   RunStarted,
   Turn,
-  Usage,
 } from "../event.ts";
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
@@ -30,16 +29,8 @@ import { findRunApproval, handOf, withAnswer } from "./run-approvals.ts";
 import type { RunApprovals } from "./run-approvals.ts";
 import { compactTurns, dropSignatures, listOf, pushTurn, withoutSignature } from "./turns.ts";
 import type { Turns } from "./turns.ts";
-
-/** The used part of a run's budget. */
-interface UsedBudget {
-  readonly steps: number;
-  readonly actions: number;
-  readonly tokens: number;
-  /** US dollars, as far as prices are known. */
-  readonly costUsd: number;
-  readonly workMs: number;
-}
+import { usedAfter, usedWithHelpers } from "./used-budget.ts";
+import type { UsedBudget } from "./used-budget.ts";
 
 /** The state of a run: the fold of its journal and nothing else. */
 export interface RunState {
@@ -184,7 +175,10 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
       };
     }
     case "action.finished":
-      return answerAction(state, actionOf(state, event.action), { text: outcomeText(event.outcome), failed: false });
+      return {
+        ...answerAction(state, actionOf(state, event.action), { text: outcomeText(event.outcome), failed: false }),
+        ...usedWithHelpers(state.used, event.used),
+      };
     case "action.failed":
       return answerAction(state, actionOf(state, event.action), { text: faultText(event.fault), failed: true });
     case "action.unknown":
@@ -254,10 +248,6 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
   }
   if (event.question !== undefined) return { ...change, phase: { name: "question-drafted", ...event.question } };
   return { ...change, ...answerModel({ ...state, ...change }, "Noted.", false) };
-}
-
-function usedAfter(used: UsedBudget, { inputTokens, outputTokens, costUsd = 0 }: Usage): UsedBudget {
-  return { ...used, tokens: used.tokens + inputTokens + outputTokens, costUsd: used.costUsd + costUsd };
 }
 
 function afterHealing(state: RunState, event: HealTried, at: number): StateChange {
