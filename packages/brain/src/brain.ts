@@ -27,6 +27,9 @@ import { LocalHands } from "./south/register/local-hands.ts";
 import type { RelayOptions } from "./south/relay.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
+import { openAgentCatalog } from "./catalog/agents.ts";
+import { HelperRuns } from "./run/helper-runs.ts";
+import { delegateTool } from "./tools/delegate.ts";
 import { equippedHand } from "./tools/equipped-hand.ts";
 import { researchTool } from "./tools/research.ts";
 import { readSkillFile, readSkills, skillFiles } from "./catalog/skill-files.ts";
@@ -91,7 +94,9 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { records, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
   const observed = withStreams(options.observe?.(opened, records) ?? opened, bus);
-  const { journal, knowledge, equip } = openKnowledge(options, observed.journal);
+  const { journal, knowledge, equip } = openKnowledge(options, observed.journal, (delegation) =>
+    helpers.delegate(delegation),
+  );
   const reloadables = new Set<Reloadable>();
   const local =
     options.localHand === false
@@ -122,6 +127,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     ...NEW_IDS,
     report,
   });
+  const agents = openAgentCatalog(home, records);
+  const helpers = new HelperRuns({ runs, journal, agent: (name) => agents.find(name) });
   requests?.serve(runs.serveRequest);
   return {
     ...state,
@@ -168,11 +175,15 @@ async function openRelay(bus: RelayOptions["bus"] | undefined, options: Omit<Rel
 }
 
 /** The knowledge base, the journal that fills it, and how a hand gets the tools of the brain. */
-function openKnowledge({ home, config, store, report }: BrainOptions, inner: Journal) {
+function openKnowledge(
+  { home, config, store, report }: BrainOptions,
+  inner: Journal,
+  delegate: HelperRuns["delegate"],
+) {
   const knowledge = sqliteKnowledge(store === "memory" ? ":memory:" : join(home, "knowledge.db"));
   const journal = knowledgeJournal(inner, knowledge, (thrown) => report?.("knowledge", thrown));
   const search = chooseSearch(config);
-  const tools = [researchTool(knowledge, search), searchWebTool(search)];
+  const tools = [researchTool(knowledge, search), searchWebTool(search), delegateTool(delegate)];
   // Read for each run, so that a skill that was just written is there.
   const skills = () => skillTools({ skills: readSkills(join(home, "skills")), files: skillFiles, read: readSkillFile });
   const ownerOf = async (run: string): Promise<string | undefined> => (await inner.head(run))?.owner;

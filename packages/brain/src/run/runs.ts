@@ -9,19 +9,23 @@ import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { factsOfRun } from "./facts-of-run.ts";
 import { openingEntries } from "./opening-entries.ts";
 import { abortIfRevoked } from "./revoked-token.ts";
+import { toolbelt } from "./toolbelt.ts";
 import { unpricedModel } from "./unpriced-model.ts";
 import { readState } from "./read-state.ts";
 import { withEarlier } from "./thread-history.ts";
 import type { EarlierTurns } from "./thread-history.ts";
 import { Fault, RUN_LIMITS } from "@vidro/core";
 import { acceptRemark, DIRECT, FIRST_GENERATION } from "@vidro/core/run";
+import type { RunState } from "@vidro/core/run";
 import type {
   Budget,
   Entry,
   Hand,
   Journal,
+  Lease,
   LeaseHolder,
   Model,
+  ParentLink,
   RemarkMade,
   RunHead,
   RunStarted,
@@ -62,6 +66,8 @@ export interface StartRequest extends RunTarget, EarlierTurns {
   readonly token?: string;
   /** The beginning of a forked run; it needs the history, too. */
   readonly fork?: Pick<RunStarted, "forked" | "facts" | "changed">;
+  /** A helper: the id of its run, and the action that it works for. */
+  readonly helper?: { readonly id: string; readonly parent: ParentLink };
 }
 
 /** The hand and the folder that a run works with. */
@@ -146,13 +152,14 @@ export class Runs {
       ...(request.choice === undefined ? {} : { choice: request.choice }),
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
+      ...(request.helper === undefined ? {} : { parent: request.helper.parent }),
       ...(request.token === undefined ? {} : { startedWith: request.token }),
       ...(model.window === undefined ? {} : { window: model.window }),
       ...(model.summarises === true ? { summarises: true } : {}),
       ...generationOf(this.#deps),
       ...(language === "en" ? {} : { language }),
     };
-    const id = this.#deps.newId("run");
+    const id = request.helper?.id ?? this.#deps.newId("run");
     const { entries, state } = openingEntries(id, await withEarlier(this.#journal, started, request), this.#deps);
     const named = {
       id,
@@ -259,16 +266,24 @@ export class Runs {
   async #takeToEnd(run: string, reason: string): Promise<ActiveRun> {
     const lease = await this.#journal.lease(run, this.#deps.holder);
     try {
-      const state = await readState(this.#journal, run);
-      const hand = await this.#hand(state.started);
-      const drive = new RunLoop({ ...this.#deps, model: NO_MODEL, hand }, lease, state);
-      // Before the loop runs, so that it starts nothing.
-      drive.abort(reason);
-      return this.#drive(drive, run);
+      return await this.#end(lease, await readState(this.#journal, run), reason);
     } catch (thrown) {
       await this.#journal.release(lease);
       throw thrown;
     }
+  }
+
+  async #end(lease: Lease, state: RunState, reason: string): Promise<ActiveRun> {
+    const hand = await this.#hand(state.started);
+    const drive = new RunLoop({ ...this.#deps, model: NO_MODEL, hand }, lease, state);
+    // Before the loop runs, so that it starts nothing.
+    drive.abort(reason);
+    return this.#drive(drive, lease.run);
+  }
+
+  async #isOpen(run: string): Promise<boolean> {
+    const head = await this.#journal.head(run);
+    return head !== undefined && isOpen(head);
   }
 
   /** Head of a run; NOT_FOUND when there is none, or when `owner` is given and is another one. */
@@ -317,6 +332,8 @@ export class Runs {
     const lease = await this.#journal.lease(run, this.#deps.holder);
     try {
       const state = await readState(this.#journal, run);
+      const { parent } = state.started;
+      if (parent !== undefined && !(await this.#isOpen(parent.run))) return await this.#end(lease, state, PARENT_OVER);
       const [model, hand] = await Promise.all([
         // The model that started the run, if it is still available; otherwise the configured one.
         this.#deps.model(state.started.model).catch(() => this.#deps.model()),
@@ -350,6 +367,9 @@ export class Runs {
   }
 }
 
+/** Why a helper ends that is taken up after its parent. */
+const PARENT_OVER = "The run that it helps is over.";
+
 /** Resolves when an aborted run is over; rejects after `abortMs` if the store still refuses the terminal entry. */
 async function untilEnded({ drive, done }: ActiveRun, run: string): Promise<void> {
   const late = Promise.withResolvers<never>();
@@ -359,15 +379,6 @@ async function untilEnded({ drive, done }: ActiveRun, run: string): Promise<void
     if (storeFault !== undefined) late.reject(new Fault("COMMIT_UNKNOWN", message));
   }, RUN_LIMITS.abortMs);
   await Promise.race([done, late.promise]).finally(() => clearInterval(look));
-}
-
-function toolbelt(hand: Hand, { tools: asked, agent, callerTools = [] }: StartRequest): readonly ToolSpec[] {
-  const tools = asked ?? agent?.tools ?? undefined;
-  const names = new Set(callerTools.map((tool) => tool.name));
-  const offered = hand.tools.filter(
-    (tool) => !names.has(tool.name) && (tools === undefined || tools.includes(tool.name)),
-  );
-  return [...offered, ...callerTools.map((tool) => ({ ...tool, caller: true as const }))];
 }
 
 /** How to say something to a conversation whose run is over. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { asFault, canonicalJson } from "@vidro/core";
-import type { Action, FaultReport, Hand, HandEvent, Judgement, Order } from "@vidro/core";
+import type { Action, FaultReport, Hand, HandEvent, HelperUse, Judgement, Order } from "@vidro/core";
 import type { BrainTool } from "./brain-tool.ts";
 
 /** Whose run it is; undefined when there is no such run. */
@@ -28,7 +28,7 @@ export function equippedHand(hand: Hand, tools: readonly BrainTool[], ownerOf: O
     async *perform(order, signal): AsyncIterable<HandEvent> {
       const tool = toolOf(order.action);
       if (tool === undefined) yield* hand.perform(order, signal);
-      else yield await performOwn(tool, order, { ownerOf, signal });
+      else yield* performOwn(tool, order, { ownerOf, signal });
     },
     acknowledge: (action, by) => hand.acknowledge(action, by),
     ...watch,
@@ -43,20 +43,42 @@ function judgeOwn(tool: BrainTool, action: Action): Judgement | FaultReport {
   } catch (thrown) {
     return asFault(thrown).report();
   }
-  const plan = { kind: "order", tool: action.tool, input: action.input } as const;
+  const runs = tool.runs?.(action);
+  const named = runs === undefined ? {} : { runs };
+  const plan = { kind: "order", tool: action.tool, input: action.input, ...named } as const;
   const verdict = { decision: "allow", rule: tool.spec.name, class: tool.class, reason: tool.reason } as const;
   return { plan, verdict, policy: "brain", hash: createHash("sha256").update(canonicalJson(plan)).digest("hex") };
 }
 
-async function performOwn(
+/** Carries an order out; what the tool shows meanwhile is output. */
+async function* performOwn(
   tool: BrainTool,
-  { action, run }: Order,
+  order: Order,
   { ownerOf, signal }: { readonly ownerOf: OwnerOf; readonly signal: AbortSignal },
-): Promise<HandEvent> {
-  try {
-    tool.check(action.input);
-    return { type: "finished", outcome: await tool.run(action.input, { run, owner: await ownerOf(run), signal }) };
-  } catch (thrown) {
-    return { type: "failed", fault: asFault(thrown, "TOOL_FAILED").report(), settled: true };
+): AsyncIterable<HandEvent> {
+  const { run, action } = order;
+  const shown: string[] = [];
+  let news = Promise.withResolvers<void>();
+  const show = (text: string): void => {
+    shown.push(text);
+    news.resolve();
+  };
+  const ended = (async (): Promise<HandEvent> => {
+    try {
+      tool.check(action.input);
+      const owner = await ownerOf(run);
+      let helpers: { readonly used?: HelperUse } = {};
+      const spend = (used: HelperUse): void => void (helpers = { used });
+      const outcome = await tool.run(action.input, { run, owner, signal, action: action.id, show, spend });
+      return { type: "finished", outcome, ...helpers };
+    } catch (thrown) {
+      return { type: "failed", fault: asFault(thrown, "TOOL_FAILED").report(), settled: true };
+    }
+  })();
+  for (;;) {
+    const end = await Promise.race([ended, news.promise]);
+    for (const chunk of shown.splice(0)) yield { type: "output", stream: "stdout", chunk };
+    if (end !== undefined) return yield end;
+    news = Promise.withResolvers();
   }
 }

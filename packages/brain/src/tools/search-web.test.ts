@@ -33,7 +33,8 @@ async function service(t: TestContext, answer: { status?: number; body: string }
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked };
 }
 
-const context = () => ({ run: "run_1", owner: "ana", signal: new AbortController().signal });
+const NONE = { action: "act_1", show: () => undefined, spend: () => undefined };
+const context = () => ({ run: "run_1", owner: "ana", signal: new AbortController().signal, ...NONE });
 
 function tool(env: { readonly [name: string]: string }) {
   return searchWebTool(chooseSearch(readConfig({ env })));

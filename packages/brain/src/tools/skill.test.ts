@@ -8,7 +8,8 @@ import { folder } from "../stores/journal.fixture.ts";
 import type { BrainTool } from "./brain-tool.ts";
 import { skillTools } from "./skill.ts";
 
-const CONTEXT = { run: "run_1", owner: "me", signal: new AbortController().signal };
+const NONE = { action: "act_1", show: () => undefined, spend: () => undefined };
+const CONTEXT = { run: "run_1", owner: "me", signal: new AbortController().signal, ...NONE };
 
 /** The tools for the skills of a folder. */
 function toolsIn(path: string): readonly BrainTool[] {
