@@ -37,6 +37,10 @@ export class ProcessLife {
       ...bound(real),
       create: (run, entries, holder) => this.#pass("append", () => real.create(run, entries, holder)),
       append: (lease, entries) => this.#pass("append", () => real.append(lease, entries)),
+      // Neither does a dead process look on, nor take a lease again.
+      read: (run, after, limit) => alive(() => real.read(run, after, limit)),
+      head: (run) => alive(() => real.head(run)),
+      lease: (run, holder) => alive(() => real.lease(run, holder)),
       release: (lease: Lease) => alive(() => real.release(lease)),
       renew: (lease: Lease) => alive(() => real.renew(lease)),
     };
