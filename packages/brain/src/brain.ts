@@ -94,17 +94,13 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { records, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
   const observed = withStreams(options.observe?.(opened, records) ?? opened, bus);
-  const { journal, knowledge, equip } = openKnowledge(options, observed.journal, (delegation) =>
-    helpers.delegate(delegation),
-  );
+  const { journal, knowledge, equip } = openKnowledge(options, observed.journal, (what) => helpers.delegate(what));
   const reloadables = new Set<Reloadable>();
   const local =
     options.localHand === false
       ? undefined
       : new LocalHands((workspace) => openLocalHand({ home, workspace, env: config.env, reloadables, log }));
-  const models = rememberOpened((name: string) => chooseModel(config, name));
-  const model = async (name = ""): Promise<ChosenModel> =>
-    name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
+  const model = openModels(config);
   const own = local === undefined ? {} : { local };
   const hands = new HandRegister({ records, log, now: Date.now, floor: incarnation.floor, equip, ...own });
   await hands.load();
@@ -118,17 +114,14 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
     live: observed.live,
     redactor: homeRedactor(home, config.secrets()),
-    now: Date.now,
-    chance: Math.random,
     generation: incarnation.generation,
     language: taskLanguage,
     holder: thisHolder(),
     isRevoked: (token) => isTokenRevoked(records, token),
-    ...NEW_IDS,
+    ...CHANCE,
     report,
   });
-  const agents = openAgentCatalog(home, records);
-  const helpers = new HelperRuns({ runs, journal, agent: (name) => agents.find(name) });
+  const helpers = new HelperRuns({ runs, journal, agent: (name) => openAgentCatalog(home, records).find(name) });
   requests?.serve(runs.serveRequest);
   return {
     ...state,
@@ -153,11 +146,20 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   };
 }
 
-/** Ids of runs, threads and actions. */
-const NEW_IDS = {
+/** What differs each time: the clock, chance, and ids of runs, threads and actions. */
+const CHANCE = {
+  now: Date.now,
+  chance: Math.random,
   newId: (prefix: "run" | "thread") => `${prefix}_${randomUUIDv7()}`,
   newActionId: () => `act_${randomUUIDv7()}`,
 };
+
+/** Models by name; each is opened at its first use. */
+function openModels(config: Config): (name?: string) => Promise<ChosenModel> {
+  const models = rememberOpened((name: string) => chooseModel(config, name));
+  return async (name = "") =>
+    name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
+}
 
 /** A journal and live events; with a bus, what happens in runs is streamed there, too. */
 function withStreams(journal: Journal, bus: Bus | undefined): { readonly journal: Journal; readonly live: LiveBus } {

@@ -60,7 +60,8 @@ export class HelperRuns {
     return ended ?? this.#stop(helper, delegation);
   }
 
-  async #start(helper: Helper, { owner, state, link }: Parent, count: number): Promise<void> {
+  async #start(helper: Helper, parent: Parent, count: number): Promise<void> {
+    const { owner, state, link } = parent;
     const { started } = state;
     const { agent: name = started.agent, task } = helper;
     const agent: AgentProfile =
@@ -73,7 +74,7 @@ export class HelperRuns {
       hand: started.hand,
       thread: helperThread(link.run),
       history: [],
-      tools: toolsOf(helper, agent, state, link.depth),
+      tools: toolsOf(helper, agent, parent),
       budget: budgetOf(helper, state, count),
       helper: { id: helper.id, parent: link },
       ...(started.startedWith === undefined ? {} : { token: started.startedWith }),
@@ -186,9 +187,9 @@ function inheritable({ tools }: RunState, depth: number): readonly string[] {
     .filter((name) => name !== DELEGATE || depth < HELPER_LIMITS.depth);
 }
 
-function toolsOf({ tools }: HelperTask, agent: AgentProfile, state: RunState, depth: number): readonly string[] {
+function toolsOf({ tools }: HelperTask, agent: AgentProfile, parent: Parent): readonly string[] {
   const wanted = tools ?? agent.tools ?? undefined;
-  return inheritable(state, depth).filter((name) => wanted === undefined || wanted.includes(name));
+  return inheritable(parent.state, parent.link.depth).filter((name) => wanted === undefined || wanted.includes(name));
 }
 
 /** What a helper may use: its share of what is left of the parent's budget, or less where less is asked for. */

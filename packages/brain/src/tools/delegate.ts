@@ -120,7 +120,7 @@ function readTask({ task, agent, tools, budget, ...others }: JsonObject): Helper
   return {
     task,
     ...(agent === undefined ? {} : { agent }),
-    ...(tools === undefined ? {} : { tools: tools as readonly string[] }),
+    ...(tools === undefined ? {} : { tools }),
     ...(budget === undefined ? {} : { budget: readBudget(budget) }),
   };
 }
