@@ -12,9 +12,15 @@ export interface KnowledgeDraft {
   readonly status?: KnowledgeRecord["status"];
 }
 
-/** Which entries to list. */
-export interface KnowledgeListPart extends ListPart {
+/** Which entries to find. */
+interface KnowledgeSearchPart extends ListPart {
   readonly status?: KnowledgeRecord["status"];
+}
+
+/** Which entries to list. */
+export interface KnowledgeListPart extends KnowledgeSearchPart {
+  /** Only entries whose id ends so. */
+  readonly ending?: string;
 }
 
 interface SignalOption {
@@ -30,12 +36,12 @@ export class KnowledgeApi {
   }
 
   /** Lists entries, newest first. */
-  async list({ status, ...part }: KnowledgeListPart = {}): Promise<readonly KnowledgeRecord[]> {
-    return this.#brain.list({ path: "v1/knowledge", query: { status } }, part, knowledgeRecordsOf);
+  async list({ status, ending, ...part }: KnowledgeListPart = {}): Promise<readonly KnowledgeRecord[]> {
+    return this.#brain.list({ path: "v1/knowledge", query: { status, ending } }, part, knowledgeRecordsOf);
   }
 
   /** The entries with these words, the best first. */
-  async search(words: string, { status, ...part }: KnowledgeListPart = {}): Promise<readonly KnowledgeRecord[]> {
+  async search(words: string, { status, ...part }: KnowledgeSearchPart = {}): Promise<readonly KnowledgeRecord[]> {
     return this.#brain.list({ path: "v1/knowledge", query: { q: words, status } }, part, knowledgeRecordsOf);
   }
 

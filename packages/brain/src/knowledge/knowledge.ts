@@ -22,13 +22,15 @@ export interface KnowledgePart {
   /** Whose entries; absent: of all owners. */
   readonly owner?: string;
   readonly status?: KnowledgeStatus;
+  /** Only entries whose id ends so. */
+  readonly ending?: string;
   /** Id of the last entry that the caller has; NOT_FOUND when it is not among them any more. */
   readonly after?: string;
   readonly limit: number;
 }
 
 /** A search of the knowledge. */
-export interface KnowledgeQuery extends KnowledgePart {
+export interface KnowledgeQuery extends Omit<KnowledgePart, "ending"> {
   /** Words in any language; accents and capitals do not matter. */
   readonly text: string;
 }

@@ -137,7 +137,7 @@ function rows(database: DatabaseSync, statement: string, values: readonly Parame
 }
 
 function listEntries(database: DatabaseSync, part: KnowledgePart): readonly KnowledgeEntry[] {
-  const { owner, status, after, limit } = part;
+  const { owner, status, ending, after, limit } = part;
   const place =
     after === undefined
       ? Number.MAX_SAFE_INTEGER
@@ -148,8 +148,9 @@ function listEntries(database: DatabaseSync, part: KnowledgePart): readonly Know
     "number < ?",
     ...(owner === undefined ? [] : ["owner = ?"]),
     ...(status === undefined ? [] : ["status = ?"]),
+    ...(ending === undefined ? [] : ["substr(id, -length(?)) = ?"]),
   ];
-  const values = [Number(place), owner, status].filter((value) => value !== undefined);
+  const values = [Number(place), owner, status, ending, ending].filter((value) => value !== undefined);
   return rows(database, `SELECT * FROM entry WHERE ${conditions.join(" AND ")} ORDER BY number DESC LIMIT ?`, [
     ...values,
     limit,

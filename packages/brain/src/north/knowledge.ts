@@ -72,14 +72,16 @@ export function knowledgeSurface(deps: KnowledgeDependencies): Surface {
 
 async function list({ knowledge }: KnowledgeDependencies, call: RouteCall): Promise<Reply> {
   const page = pageOf(call);
-  const { q: text, status } = call.query;
+  const { q: text, status, ending } = call.query;
   const owner = visibleOwner(call.caller);
   const part = {
     ...andOneMore(page),
     ...(owner === undefined ? {} : { owner }),
     ...(status === undefined ? {} : { status: status as KnowledgeStatus }),
   };
-  const found = await (text === undefined ? knowledge.list(part) : knowledge.search({ ...part, text }));
+  const found = await (text === undefined
+    ? knowledge.list({ ...part, ...(ending === undefined ? {} : { ending }) })
+    : knowledge.search({ ...part, text }));
   return pageReply(found, page, { id: ({ id }) => id, json: (shown) => ({ entries: shown.map(rowOf) }) });
 }
 
@@ -135,7 +137,7 @@ const GIVEN = {
   status: { ...STATUS, description: "Whether a person has checked it. Default: unverified." },
 };
 const LIST = pageQuery(
-  { q: { ...TEXT, description: "Words; accents, capitals and plurals do not matter." }, status: STATUS },
+  { q: { ...TEXT, description: "Words; accents, capitals and plurals do not matter." }, status: STATUS, ending: TEXT },
   PAGE_LIMITS.runs,
 );
 const INPUT = { type: "object", additionalProperties: false, properties: GIVEN, required: ["title"] };

@@ -1,5 +1,5 @@
 import type { StartRequest } from "@vidro/brain";
-import type { AgentApi, AlwaysRecord, RunStreamItem, HandApi, ScheduleApi } from "@vidro/client";
+import type { AgentApi, AlwaysRecord, RunStreamItem, HandApi, KnowledgeApi, ScheduleApi } from "@vidro/client";
 import type { Entry, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 
 /**
@@ -15,6 +15,7 @@ export interface BrainApi {
   readonly runs: BrainRuns;
   readonly agents: Pick<AgentApi, "list" | "find" | "create" | "delete">;
   readonly hands: BrainHands;
+  readonly knowledge: Pick<KnowledgeApi, "list" | "search" | "find" | "add" | "verify" | "remove">;
   readonly schedules: Pick<ScheduleApi, "list" | "add" | "remove">;
   /** Which model decides and why; undefined when the brain does not say. */
   decider(): Promise<string | undefined>;

@@ -5,6 +5,7 @@ import { Fault } from "@vidro/core";
 import type { HandRow } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
 import type { BrainApi, BrainHands, BrainRuns } from "./brain-api.ts";
+import { embeddedKnowledge } from "./embedded-knowledge.ts";
 import { readJournal } from "./read-journal.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { homeFolder } from "../program/settings.ts";
@@ -23,6 +24,7 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
       const { name, because } = await (await open()).model();
       return `${name} decides, because ${because}.`;
     },
+    knowledge: embeddedKnowledge(open),
     schedules: {
       list: () => needsDaemon("starts runs by a schedule"),
       add: () => needsDaemon("starts runs by a schedule"),

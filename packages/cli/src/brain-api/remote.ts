@@ -11,7 +11,7 @@ import { getFromBrain, postToBrain } from "./brain-http.ts";
 export function remoteBrain(address: BrainAddress): BrainApi {
   const { url, token, retries, folder, unusedModel } = address;
   const options = { url, ...(token === undefined ? {} : { token }), ...(retries === undefined ? {} : { retries }) };
-  const { agents, schedules } = new Vidro(options);
+  const { agents, knowledge, schedules } = new Vidro(options);
   return {
     place: `the daemon at ${url}`,
     ...(unusedModel === undefined ? {} : { unusedModel }),
@@ -23,6 +23,14 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       delete: (uuid, how) => withFaults(agents.delete(uuid, how)),
     },
     hands: remoteHands(address, options),
+    knowledge: {
+      list: (part) => withFaults(knowledge.list(part)),
+      search: (words, part) => withFaults(knowledge.search(words, part)),
+      find: (id, how) => withFaults(knowledge.find(id, how)),
+      add: (draft, how) => withFaults(knowledge.add(draft, how)),
+      verify: (id, how) => withFaults(knowledge.verify(id, how)),
+      remove: (id, how) => withFaults(knowledge.remove(id, how)),
+    },
     schedules: {
       list: (part) => withFaults(schedules.list(part)),
       add: (draft, how) => withFaults(schedules.add(draft, how)),

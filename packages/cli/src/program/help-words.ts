@@ -179,6 +179,29 @@ const COMMANDS: readonly Row[] = [
     "imprime a página do manual: vidro man | man -l -",
     "imprime la página del manual: vidro man | man -l -",
   ],
+  [
+    "search, list, add, verify and remove what runs and people have found out",
+    "busca, lista, adiciona, verifica e remove o que execuções e pessoas descobriram",
+    "busca, lista, añade, verifica y elimina lo que ejecuciones y personas han averiguado",
+  ],
+  [
+    "search the knowledge; accents, capitals and plurals do not matter",
+    "busca no conhecimento; acentos, maiúsculas e plurais não importam",
+    "busca en el conocimiento; acentos, mayúsculas y plurales no importan",
+  ],
+  ["list entries, newest first", "lista entradas, as mais novas primeiro", "lista entradas, las más nuevas primero"],
+  ["show an entry with its source", "mostra uma entrada com a sua fonte", "muestra una entrada con su fuente"],
+  [
+    "keep a finding, which later runs find by research",
+    "guarda uma descoberta, que execuções futuras encontram por research",
+    "guarda un hallazgo, que ejecuciones futuras encuentran por research",
+  ],
+  [
+    "say that you have checked an entry",
+    "diz que você conferiu uma entrada",
+    "dice que usted ha comprobado una entrada",
+  ],
+  ["remove an entry", "remove uma entrada", "elimina una entrada"],
 ];
 
 const RUN_WORDS: readonly Row[] = [

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { up } from "../daemon.fixture.ts";
+import { lines, Stage } from "../stage.fixture.ts";
+
+/** What a person does with the knowledge, with a daemon and without. */
+async function useKnowledge(stage: Stage): Promise<void> {
+  const added = await stage.run("kb", "add", "Portas do serviço", "Ouve na", "9042.", "--tags", "rede, api");
+  assert.equal(added.code, 0, added.stderr);
+  const id = added.stdout.trim();
+  assert.match(id, /^kb_/);
+  await stage.run("kb", "add", "Backups", "Every night at 3.", "--verified");
+  const found = await stage.run("kb", "search", "PORTA", "servico");
+  assert.match(found.stdout, new RegExp(`${id.slice(-8)}  \\d{4}-\\d\\d-\\d\\d  unverified  Portas do serviço`));
+  assert.match(found.stdout, /Ouve na 9042\./);
+  assert.doesNotMatch(found.stdout, /Backups/);
+  const verified = lines((await stage.run("kb", "list", "--status", "verified", "--json")).stdout);
+  assert.deepEqual(
+    verified.map(({ title, trust }) => [title, trust]),
+    [["Backups", "person"]],
+  );
+  assert.equal((await stage.run("kb", "verify", id.slice(-8))).code, 0);
+  const shown = await stage.run("kb", "show", id.slice(-8));
+  assert.equal(shown.stdout, "Ouve na 9042.\n");
+  assert.match(shown.stderr, /verified · from a person/);
+  assert.match(shown.stderr, /#rede #api/);
+  assert.equal((await stage.run("kb", "remove", id)).code, 0);
+  assert.equal((await stage.run("kb", "show", id)).code, 3);
+  const nothing = await stage.run("kb", "search", "portas");
+  assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
+  assert.match(nothing.stderr, /Nothing is known about "portas"\. Add it: vidro kb add/);
+  assert.equal((await stage.run("kb", "show", "x")).code, 2);
+  assert.equal((await stage.run("kb", "remove", "nosuchid")).code, 3);
+}
+
+test("a person keeps, finds, checks and removes findings without a daemon", async () => {
+  await using stage = await Stage.set();
+  await useKnowledge(stage);
+});
+
+test("a person keeps, finds, checks and removes findings of a daemon", async () => {
+  await using stage = await Stage.set();
+  await using _ = await up(stage);
+  await useKnowledge(stage);
+});
