@@ -3,6 +3,7 @@
  * Units come last in a name.
  */
 
+export * from "./limits/background.ts";
 export * from "./limits/hand.ts";
 export * from "./limits/mcp.ts";
 export * from "./limits/people.ts";

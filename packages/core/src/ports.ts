@@ -267,7 +267,9 @@ export interface Hand {
    * Returns a function that stops it. A hand that cannot be disconnected has no `watch`.
    */
   watch?(wake: () => void): () => void;
-  /** Ends every process of the hand, then returns. */
+  /** Whether processes run in the background that end when the hand is closed. */
+  isKeeping?(): boolean;
+  /** Ends every process of the hand that is not kept, then returns. */
   close(): Promise<void>;
 }
 

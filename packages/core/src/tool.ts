@@ -75,7 +75,18 @@ export interface ProcessPlan {
   readonly confined?: Confinement;
   /** Access of an unconfined program to Vidro's own state; absent from hands of earlier versions. */
   readonly state?: StateAccess;
+  /** It goes on in the background after its action, for `timeoutMs` at most. */
+  readonly background?: BackgroundTerms;
 }
+
+/** How a program works in the background. */
+export type BackgroundTerms = {
+  /** It outlives its run; else it ends with it. */
+  readonly keep?: true;
+  /** The plan is to write to the program, which runs already under this action: this text. */
+  readonly process?: string;
+  readonly input?: string;
+};
 
 /**
  * Access to Vidro's own state on a host: identities, keys, policies, ledgers, journals. `hidden`: the program sees an
@@ -112,6 +123,8 @@ export interface ShellPlan {
   readonly unseen?: readonly string[];
   /** Access of an unconfined line to Vidro's own state; absent from hands of earlier versions. */
   readonly state?: StateAccess;
+  /** It goes on in the background after its action, for `timeoutMs` at most. */
+  readonly background?: BackgroundTerms;
 }
 
 /** One operation on one path. */

@@ -350,3 +350,17 @@ test("a rule about a tool of a mounted server allows it as it was defined, and n
     /names its tools/,
   );
 });
+
+test("a program that outlives its run, or is written to outside a sandbox, is asked about whatever a rule allows", () => {
+  const free = policy({ ...LOG, class: "privileged" });
+  const held = plan(["git", "log"], { background: {} });
+  const { confined: _, ...unheld } = held;
+  assert.equal(judgePlan(held, free).decision, "allow");
+  assert.equal(judgePlan(unheld, free).decision, "allow");
+  assert.equal(judgePlan({ ...held, background: { input: "x" } }, free).decision, "allow");
+  const kept = judgePlan({ ...held, background: { keep: true } }, free);
+  assert.deepEqual([kept.decision, kept.rule], ["ask", "background"]);
+  const told = judgePlan({ ...unheld, background: { input: "x" } }, free);
+  assert.deepEqual([told.decision, told.rule], ["ask", "background"]);
+  assert.equal(judgePlan({ ...held, background: { keep: true } }, { ...free, host: "deny" }).decision, "ask");
+});

@@ -34,6 +34,9 @@ export interface Explanation {
 const HARM_GROWING: readonly ActionClass[] = ["read", "write", "code-exec", "network", "privileged", "destructive"];
 const STRICTEST_FIRST: readonly RuleDecision[] = ["deny", "ask", "allow"];
 
+/** The rule name in a verdict on a program in the background that a person has to decide about. */
+export const BACKGROUND_RULE = "background";
+
 /** The rule name in a verdict of the policy's `host` setting. */
 export const HOST_RULE = "host";
 
@@ -43,7 +46,7 @@ export const HOST_RULE = "host";
  */
 export function judgePlan(plan: Plan, policy: Policy): Verdict {
   if (plan.kind === "files") return strictestVerdict(plan.files.map((file) => judgePlan(file, policy)));
-  const verdict = withStateRisk(verdictOfRules(plan, policy), plan);
+  const verdict = withBackgroundRisk(withStateRisk(verdictOfRules(plan, policy), plan), plan);
   if (policy.host !== "deny" || verdict.decision === "deny" || !touchesHost(plan)) return verdict;
   const reason = "the policy of this host forbids what no sandbox holds to the workspace";
   return { decision: "deny", rule: HOST_RULE, class: verdict.class, reason };
@@ -62,6 +65,22 @@ function withStateRisk(verdict: Verdict, plan: Plan): Verdict {
   const isOpen = (plan.kind === "process" && plan.confined === undefined) || plan.kind === "shell";
   const reaches = isOpen && plan.state === "open" && verdict.decision === "ask" && verdict.class !== "destructive";
   return reaches ? { ...verdict, class: "privileged" } : verdict;
+}
+
+/**
+ * A person decides about a program that outlives its run, and about what is written to one that no sandbox holds: no
+ * rule about a command says what the command is told afterwards.
+ */
+function withBackgroundRisk(verdict: Verdict, plan: Plan): Verdict {
+  const { keep, input } = (plan.kind === "process" || plan.kind === "shell" ? plan.background : undefined) ?? {};
+  const isFreelyTold = input !== undefined && touchesHost(plan);
+  if (verdict.decision !== "allow" || (keep !== true && !isFreelyTold)) return verdict;
+  const reason =
+    keep === true && input === undefined
+      ? "it would go on after the run has ended, so a person decides"
+      : "no sandbox holds the program that would be written to, so a person decides";
+  const { confined: _, ...bare } = verdict;
+  return { ...bare, decision: "ask", rule: BACKGROUND_RULE, reason };
 }
 
 /** The class of a plan by the rules alone, whatever it could reach besides. */

@@ -24,6 +24,8 @@ interface Phrases {
   readonly states: { readonly [state in StateAccess]: string };
   readonly sandboxed: string;
   readonly asNow: string;
+  /** How a program in the background ends. */
+  readonly ends: { readonly run: string; readonly kept: string };
   /** What the named programs and scripts may do that no fingerprint covers. */
   readonly besides: (names: string) => string;
   readonly inside: string;
@@ -47,6 +49,8 @@ type RowName =
   | "limit"
   | "script"
   | "unseen"
+  | "background"
+  | "input"
   | "shell"
   | "access"
   | "file"
@@ -70,6 +74,8 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       limit: "limit",
       script: "script",
       unseen: "not covered",
+      background: "background",
+      input: "input",
       shell: "shell",
       access: "access",
       file: "file",
@@ -88,6 +94,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     },
     sandboxed: "held by a sandbox",
     asNow: "as it is now",
+    ends: { run: "ends with the run", kept: "goes on after the run has ended, until it is stopped or its limit" },
     besides: (names) => `what ${names} may load, include or run besides`,
     inside: "in the workspace",
     outside: "outside the workspace",
@@ -114,6 +121,8 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       limit: "limite",
       script: "script",
       unseen: "não coberto",
+      background: "segundo plano",
+      input: "entrada",
       shell: "shell",
       access: "acesso",
       file: "arquivo",
@@ -132,6 +141,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     },
     sandboxed: "contido por uma sandbox",
     asNow: "como está agora",
+    ends: { run: "termina com a execução", kept: "continua depois do fim da execução, até ser parado ou até o limite" },
     besides: (names) => `o que ${names} pode carregar, incluir ou executar além disso`,
     inside: "na pasta de trabalho",
     outside: "fora da pasta de trabalho",
@@ -159,6 +169,8 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       limit: "límite",
       script: "script",
       unseen: "no cubierto",
+      background: "segundo plano",
+      input: "entrada",
       shell: "shell",
       access: "acceso",
       file: "archivo",
@@ -177,6 +189,10 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     },
     sandboxed: "contenido por una sandbox",
     asNow: "como está ahora",
+    ends: {
+      run: "termina con la ejecución",
+      kept: "sigue después del fin de la ejecución, hasta que se pare o hasta el límite",
+    },
     besides: (names) => `lo que ${names} pueda cargar, incluir o ejecutar además`,
     inside: "en la carpeta de trabajo",
     outside: "fuera de la carpeta de trabajo",
@@ -252,6 +268,7 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
           plan.confined === undefined ? userWords(plan, phrases) : `${plan.confined}, ${phrases.sandboxed}`,
         ],
         [rows.limit, spanWords(plan.timeoutMs)],
+        ...backgroundRows(plan, phrases),
         ...digestRows(plan, phrases),
       ];
     case "shell":
@@ -260,6 +277,7 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
         [rows.in, quoteWord(plan.cwd)],
         [rows.access, accessWords(plan, phrases)],
         [rows.limit, spanWords(plan.timeoutMs)],
+        ...backgroundRows(plan, phrases),
         ...digestRows(plan, phrases),
       ];
     case "file":
@@ -292,6 +310,13 @@ function accessWords(plan: ShellPlan, phrases: Phrases): string {
 
 function userWords({ state }: ProcessPlan | ShellPlan, { asUser, states }: Phrases): string {
   return state === undefined ? asUser : `${asUser}, ${states[state]}`;
+}
+
+function backgroundRows({ background }: ProcessPlan | ShellPlan, { rows, ends }: Phrases): readonly ApprovalRow[] {
+  if (background === undefined) return [];
+  const { keep, input } = background;
+  const end = [rows.background, keep === true ? ends.kept : ends.run] as const;
+  return input === undefined ? [end] : [end, [rows.input, lines(input)]];
 }
 
 const DIGEST_CHARS = 16;

@@ -23,6 +23,8 @@ const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "strin
 const UNSEEN = list(anyText, HAND_LIMITS.argChars);
 const STATE: JsonObject = { enum: ["hidden", "open"] };
 
+const BACKGROUND = openObject([], { keep: { const: true }, process: name, input: anyText });
+
 const FILE_PLAN = openObject(["kind", "operation", "path", "inWorkspace"], {
   kind: { const: "file" },
   operation: { enum: ["read", "write"] },
@@ -42,6 +44,7 @@ const PLANS: readonly JsonObject[] = [
     digests: TEXTS,
     unseen: UNSEEN,
     state: STATE,
+    background: BACKGROUND,
   }),
   openObject(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
     kind: { const: "shell" },
@@ -53,6 +56,7 @@ const PLANS: readonly JsonObject[] = [
     sandboxed: flag,
     unseen: UNSEEN,
     state: STATE,
+    background: BACKGROUND,
   }),
   FILE_PLAN,
   openObject(["kind", "files"], {
