@@ -4,13 +4,20 @@ import { describe, it, type TestContext } from "node:test";
 import { HAND_LIMITS, type FactsPlan, type ProcessOutcome } from "@vidro/core";
 import { ACTION_TAG_VARIABLE } from "./orphans.ts";
 import { listPids, readProcessStat, readProcessVariable } from "./proc.ts";
-import { runProcess, type ProcessLaunch } from "./process.ts";
+import { processStart, runUntilGone, type ProcessLaunch } from "./process.ts";
 import { contextIn, scratch, executionOf } from "../scratch.fixture.ts";
 import type { ToolExecution } from "../tools/tool.ts";
 
 const PLAN: FactsPlan = { kind: "facts", facts: "none" };
 
-function set(t: TestContext, command: string, more: Partial<ProcessLaunch> & Partial<ToolExecution<FactsPlan>> = {}) {
+/** A program, and how long it may run. */
+type TimedLaunch = ProcessLaunch & { readonly timeoutMs: number };
+
+function runProcess({ timeoutMs, ...launch }: TimedLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
+  return runUntilGone({ start: processStart(launch), timeoutMs }, execution);
+}
+
+function set(t: TestContext, command: string, more: Partial<TimedLaunch> & Partial<ToolExecution<FactsPlan>> = {}) {
   const context = contextIn(scratch(t));
   const action = more.action ?? `act_${Math.random().toString(36).slice(2)}`;
   const execution = executionOf(context, PLAN, {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
+import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND_LIMITS, MIB, type ProcessOutcome } from "@vidro/core";
 import { withoutLeaks } from "./leaked-descriptors.ts";
@@ -14,6 +15,7 @@ import {
   type TaggedProcess,
 } from "./orphans.ts";
 import { OutputCapture, LiveOutput } from "./output.ts";
+import type { EndReason, ProcessExit } from "./process-end.ts";
 import { readProcessStat } from "./proc.ts";
 import type { Cell, CellOrder } from "./sandbox/cell.ts";
 import { Spool } from "./spool.ts";
@@ -27,52 +29,49 @@ export interface ProcessLaunch {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
-  readonly timeoutMs: number;
 }
 
-/** A command for a cell. */
-interface CellLaunch extends Omit<CellOrder, "tag"> {
-  readonly cell: Cell;
-  readonly timeoutMs: number;
+/** A program that was started, and its input where it has one that is written to. */
+export interface StartedProgram {
+  readonly child: ChildProcess;
+  readonly input?: Writable;
 }
+
+/** Starts a program with a tag; with `hasInput` its input is a pipe, else it is empty. */
+export type StartProgram = (tag: string, hasInput?: boolean) => Promise<StartedProgram>;
 
 const STREAMS = ["stdout", "stderr"] as const;
 
-interface ProcessExit {
-  readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
+/** Starts a program as the hand's user; the start rejects with TOOL_FAILED if that fails. */
+export function processStart(launch: ProcessLaunch): StartProgram {
+  return (tag, hasInput = false) => startProcess(launch, tag, hasInput);
+}
+
+/** Starts a command in a cell, in the same way. */
+export function cellStart(cell: Cell, order: Omit<CellOrder, "tag" | "hasInput">): StartProgram {
+  return async (tag, hasInput = false) => {
+    try {
+      return await cell.run({ ...order, tag, hasInput });
+    } catch (cause) {
+      throw startFault(order.line[0] ?? "", order.cwd, cause);
+    }
+  };
+}
+
+/** How a program is started, and how long it may run. */
+interface ProcessStart {
+  readonly start: StartProgram;
+  readonly timeoutMs: number;
 }
 
 /**
  * Runs a program and resolves when its whole process tree has ended. A timeout or an abort sends SIGTERM, then SIGKILL,
  * to the tree; the outcome has the output up to then. Throws TOOL_FAILED if the program cannot be started.
  */
-export function runProcess(launch: ProcessLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
-  return runUntilGone({ start: (tag) => startProcess(launch, tag), timeoutMs: launch.timeoutMs }, execution);
-}
-
-/** Runs a command in a cell, in the same way. */
-export function runInCell(
-  { cell, timeoutMs, ...order }: CellLaunch,
+export async function runUntilGone(
+  { start, timeoutMs }: ProcessStart,
   execution: ToolExecution,
 ): Promise<ProcessOutcome> {
-  const start = async (tag: string): Promise<ChildProcess> => {
-    try {
-      return await cell.run({ ...order, tag });
-    } catch (cause) {
-      throw startFault(order.line[0] ?? "", order.cwd, cause);
-    }
-  };
-  return runUntilGone({ start, timeoutMs }, execution);
-}
-
-/** How a program is started, and how long it may run. */
-interface ProcessStart {
-  readonly start: (tag: string) => Promise<ChildProcess>;
-  readonly timeoutMs: number;
-}
-
-async function runUntilGone({ start, timeoutMs }: ProcessStart, execution: ToolExecution): Promise<ProcessOutcome> {
   const startedAt = performance.now();
   const tag = actionTag(execution.context.state, execution.action);
   const captures = { stdout: new OutputCapture(), stderr: new OutputCapture() };
@@ -80,7 +79,7 @@ async function runUntilGone({ start, timeoutMs }: ProcessStart, execution: ToolE
   const spool = new Spool(execution.spool);
   holdTag(tag);
   try {
-    const child = await start(tag);
+    const { child } = await start(tag);
     for (const stream of STREAMS) {
       child[stream]?.on("data", (chunk: Buffer) => {
         captures[stream].take(chunk);
@@ -105,19 +104,23 @@ async function runUntilGone({ start, timeoutMs }: ProcessStart, execution: ToolE
   }
 }
 
-async function startProcess({ program, argv, cwd, env }: ProcessLaunch, tag: string): Promise<ChildProcess> {
+async function startProcess(
+  { program, argv, cwd, env }: ProcessLaunch,
+  tag: string,
+  hasInput: boolean,
+): Promise<StartedProgram> {
   const [argv0 = program, ...args] = argv;
   try {
     const child = spawn(program, args, {
       argv0,
       cwd,
       env: { ...env, [ACTION_TAG_VARIABLE]: tag },
-      stdio: withoutLeaks(["ignore", "pipe", "pipe"]),
+      stdio: withoutLeaks([hasInput ? "pipe" : "ignore", "pipe", "pipe"]),
       // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
       detached: true,
     });
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-    return child;
+    return child.stdin === null ? { child } : { child, input: child.stdin };
   } catch (cause) {
     throw startFault(argv0, cwd, cause);
   }
@@ -136,7 +139,7 @@ function startFailureReason(cause: unknown): string {
 }
 
 /** The note appended to the output of a command that exceeded its memory limit. */
-function memoryNote(bytes: number): Buffer {
+export function memoryNote(bytes: number): Buffer {
   return Buffer.from(`[ended: its processes had more memory than ${Math.round(bytes / MIB)} MiB]\n`);
 }
 
@@ -147,10 +150,8 @@ interface ProcessBounds {
   readonly memoryBytes: number;
 }
 
-/** Why a command ended. */
-type EndReason = "exit" | "timeout" | "abort" | "memory";
-
-async function waitUntilGone(
+/** Waits until the whole tree of a process has ended, and ends it when a limit is reached. */
+export async function waitUntilGone(
   child: ChildProcess,
   tag: string,
   bounds: ProcessBounds,

@@ -36,7 +36,7 @@ describe("the sandbox", () => {
     assert.ok(sandbox !== undefined);
     const cell = await sandbox.hold(scope);
     const order = { line: ["/bin/sh", "-c", command], cwd: scope.workspace, tag: "test", ...HAND_LIMITS };
-    const child = await cell.run(order);
+    const { child } = await cell.run({ ...order, hasInput: false });
     let text = "";
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk: Buffer) => {

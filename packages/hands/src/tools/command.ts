@@ -1,10 +1,10 @@
 import { HAND_LIMITS, type ProcessPlan } from "@vidro/core";
 import { resolveFolder } from "../files/resolve-folder.ts";
 import { pathSchema } from "../files/paths.ts";
-import { runProcess } from "../exec/process.ts";
+import { runUntilGone } from "../exec/process.ts";
 import { isSetIdProgram, NO_NUL, findProgram, fingerprintCommand } from "../exec/fingerprints.ts";
-import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
-import { runHeld } from "./run-held.ts";
+import { stateAccessOf } from "./run-under-cover.ts";
+import { startOfPlan } from "./start-plan.ts";
 import { defineTool } from "./tool.ts";
 
 const word = { type: "string", maxLength: HAND_LIMITS.argChars, pattern: NO_NUL } as const;
@@ -64,11 +64,7 @@ export const commandTool = defineTool({
   },
 
   async run(_input, execution) {
-    const { plan } = execution;
-    const { confined, cwd, timeoutMs } = plan;
-    if (confined === undefined)
-      return plan.state === "hidden" ? runUnderCover(plan, execution) : runProcess(plan, execution);
-    const line = [plan.program, ...plan.argv.slice(1)];
-    return runHeld({ line, confined, cwd, timeoutMs }, execution);
+    const { plan, context } = execution;
+    return runUntilGone({ start: await startOfPlan(plan, context), timeoutMs: plan.timeoutMs }, execution);
   },
 });

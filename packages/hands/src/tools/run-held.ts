@@ -1,7 +1,8 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { Confinement, Plan, ProcessOutcome } from "@vidro/core";
-import { runInCell } from "../exec/process.ts";
-import { scopeOf, type HandContext, type ToolExecution } from "./tool.ts";
+import { cellStart, runUntilGone } from "../exec/process.ts";
+import type { StartProgram } from "../exec/process.ts";
+import { scopeOf, type HandContext, type LaunchContext, type ToolExecution } from "./tool.ts";
 
 /** A command that runs in the sandbox. */
 interface HeldLaunch {
@@ -28,15 +29,19 @@ export async function warmSandbox(confined: Confinement, context: HandContext): 
   }
 }
 
-/** Runs a command in a sandbox of its own; throws PLAN_CHANGED if this host has no sandbox any more. */
-export async function runHeld(
-  { line, confined, cwd, timeoutMs }: HeldLaunch,
-  execution: ToolExecution,
-): Promise<ProcessOutcome> {
-  const { context } = execution;
+/** How a command starts in a sandbox of its own; rejects with PLAN_CHANGED if this host has no sandbox any more. */
+export async function heldStart(
+  { line, confined, cwd }: Omit<HeldLaunch, "timeoutMs">,
+  context: LaunchContext,
+): Promise<StartProgram> {
   const sandbox = await context.sandbox();
   if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this command is gone.");
   const cell = await sandbox.hold(scopeOf(context, confined));
   const memoryBytes = Math.min(HAND_LIMITS.memoryBytes, context.memoryBytes());
-  return runInCell({ cell, line, cwd, memoryBytes, timeoutMs }, execution);
+  return cellStart(cell, { line, cwd, memoryBytes });
+}
+
+/** Runs a command in a sandbox of its own. */
+export async function runHeld({ timeoutMs, ...launch }: HeldLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
+  return runUntilGone({ start: await heldStart(launch, execution.context), timeoutMs }, execution);
 }

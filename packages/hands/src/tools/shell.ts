@@ -1,12 +1,11 @@
 import { Fault, HAND_LIMITS, type ShellPlan } from "@vidro/core";
 import { resolveFolder } from "../files/resolve-folder.ts";
 import { pathSchema } from "../files/paths.ts";
-import { runProcess } from "../exec/process.ts";
+import { runUntilGone } from "../exec/process.ts";
 import { fingerprintLine, NO_NUL } from "../exec/fingerprints.ts";
 import { isInView } from "../exec/sandbox.ts";
-import { SHELL } from "../exec/shell-program.ts";
-import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
-import { planConfinement, runHeld } from "./run-held.ts";
+import { stateAccessOf } from "./run-under-cover.ts";
+import { startOfPlan } from "./start-plan.ts";
 import { defineTool } from "./tool.ts";
 
 /** Runs a line in a shell. */
@@ -65,13 +64,7 @@ export const shellTool = defineTool({
   },
 
   async run(_input, execution) {
-    const { plan } = execution;
-    const line = [SHELL, "-c", plan.command];
-    const { cwd, env, timeoutMs } = plan;
-    const launch = { program: SHELL, argv: line, cwd, env, timeoutMs };
-    if (plan.state === "hidden") return runUnderCover(launch, execution);
-    const confined = planConfinement(plan);
-    if (confined === undefined) return runProcess(launch, execution);
-    return runHeld({ line, confined, cwd, timeoutMs }, execution);
+    const { plan, context } = execution;
+    return runUntilGone({ start: await startOfPlan(plan, context), timeoutMs: plan.timeoutMs }, execution);
   },
 });

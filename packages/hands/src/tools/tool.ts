@@ -1,4 +1,4 @@
-import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from "@vidro/core";
+import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, ToolSpec, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type SandboxScope } from "../exec/sandbox.ts";
 
@@ -22,8 +22,11 @@ export interface HandContext {
   readonly judge: (plan: Plan) => Verdict;
 }
 
+/** The parts of a context that starting a program needs. */
+export type LaunchContext = Pick<HandContext, "workspace" | "state" | "reserved" | "sandbox" | "env" | "memoryBytes">;
+
 /** What a confined command of this hand may see and touch. */
-export function scopeOf(context: HandContext, confined: Confinement): SandboxScope {
+export function scopeOf(context: LaunchContext, confined: Confinement): SandboxScope {
   const { workspace, state, reserved, env } = context;
   return { confined, workspace, state, reserved: reserved(), env };
 }
@@ -86,4 +89,9 @@ export function defineTool<const Schema extends ToolInputSchema, P extends Plan>
   made: HandTool<Schema, P>,
 ): HandTool<Schema, P> {
   return made;
+}
+
+/** A tool as the brain and the model see it. */
+export function specOf({ name, description, parameters, idempotent, effect, isForeign }: HandTool): ToolSpec {
+  return { name, description, parameters, idempotent, effect, ...(isForeign === true ? { own: true } : {}) };
 }

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { statSync, type BigIntStats } from "node:fs";
 import { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HAND_LIMITS, KIB } from "@vidro/core";
 import { writeInherited } from "../inherited-descriptor.ts";
@@ -37,6 +38,8 @@ export interface CellOrder {
   readonly tag: string;
   /** Memory limit of each process. */
   readonly memoryBytes: number;
+  /** Whether its input is a pipe; else it is empty. */
+  readonly hasInput: boolean;
 }
 
 /** The shell of a cell; its last word shows in lists of processes. */
@@ -45,6 +48,9 @@ const WAITING_SHELL = ["/bin/sh", "-s", "vidro-cell"];
 /** An empty command that prints a line break: the shell runs it when the sandbox is set up. */
 const REPORT_READY = "echo\n";
 const READY = "\n";
+
+/** The descriptor of the pipe that becomes the command's input: the shell reads its own input in advance. */
+const INPUT_DESCRIPTOR = 4;
 
 /** The exit code of a command that could not be begun in its folder. */
 const NOT_BEGUN = 126;
@@ -62,7 +68,7 @@ export class Cell {
     this.#started = new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
     this.#started.catch(() => releaseTag(tag));
     child.once("close", () => releaseTag(tag));
-    child.stdin?.on("error", () => undefined);
+    for (const stream of child.stdio) stream?.on("error", () => undefined);
   }
 
   /** Starts a cell; throws when no process can be started. */
@@ -74,7 +80,7 @@ export class Cell {
       const child = spawn(program, args, {
         cwd: "/",
         env: { ...env, [ACTION_TAG_VARIABLE]: tag },
-        stdio: withoutLeaks(["pipe", "pipe", "pipe", "pipe"]),
+        stdio: withoutLeaks(["pipe", "pipe", "pipe", "pipe", "pipe"]),
         // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
         detached: true,
       });
@@ -106,10 +112,13 @@ export class Cell {
   }
 
   /** Gives the cell its one command; rejects when the cell could not be started. */
-  async run(order: CellOrder): Promise<ChildProcess> {
+  async run(order: CellOrder): Promise<{ readonly child: ChildProcess; readonly input?: Writable }> {
     this.#child.stdin?.end(orderText(order));
     await this.#started;
-    return this.#child;
+    const input = this.#child.stdio[INPUT_DESCRIPTOR];
+    if (order.hasInput && input instanceof Socket) return { child: this.#child, input };
+    input?.destroy();
+    return { child: this.#child };
   }
 
   /** Lets this process end although the cell waits. */
@@ -153,12 +162,13 @@ export class Cell {
  * The text that the shell executes. The braces make it one command: a text that was cut off because this process ended
  * runs nothing.
  */
-function orderText({ line, cwd, tag, memoryBytes }: CellOrder): string {
+function orderText({ line, cwd, tag, memoryBytes, hasInput }: CellOrder): string {
   const command = line.map(quoteWord).join(" ");
+  const input = hasInput ? `<&${INPUT_DESCRIPTOR}` : "</dev/null";
   return `{ ulimit -d ${Math.floor(memoryBytes / KIB)} 2>/dev/null
     cd ${quoteWord(cwd)} || exit ${NOT_BEGUN}
     unset OLDPWD; export ${ACTION_TAG_VARIABLE}=${quoteWord(tag)}
-    exec ${command} </dev/null
+    exec ${command} ${input} ${INPUT_DESCRIPTOR}<&-
   }\n`;
 }
 
