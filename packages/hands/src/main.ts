@@ -70,6 +70,7 @@ type Values = ReturnType<typeof parseArguments>["values"];
 
 /** Runs the vidro-hand command; returns its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
+  if (argv[0] === "keep") return keep();
   const { values, positionals } = parseArguments(argv);
   const [command, url, ...others] = positionals;
   if (values.version === true) return printAndExit(`${VERSION}\n`);
@@ -88,6 +89,13 @@ async function main(argv: readonly string[]): Promise<number> {
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
   const { installUnit: unit } = await import("./program/unit.ts");
   return printAndExit(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
+}
+
+/** Keeps one process in the background, as a hand orders it on stdin. */
+async function keep(): Promise<number> {
+  const { keepProcess } = await import("./background/keeper.ts");
+  await keepProcess({ input: process.stdin, report: process.stdout });
+  process.exit(0);
 }
 
 /** Commands that take one word. */
