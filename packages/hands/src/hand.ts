@@ -28,6 +28,7 @@ import {
   recordedEnd,
   reusedIdFault,
 } from "./policy/approval-check.ts";
+import { BackgroundProcesses } from "./background/background-processes.ts";
 import { checkArguments } from "./tools/check-arguments.ts";
 import { processEnvironment } from "./config.ts";
 import { buildEnvironment } from "./exec/environment.ts";
@@ -37,13 +38,13 @@ import { resolveFolder, resolveWorkspace } from "./files/resolve-folder.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
 import { readSurroundings } from "./host/surroundings.ts";
 import { runWithDeadline } from "./exec/deadline.ts";
-import { openLedger, type LedgerEntry, type Ledger, type ActionStart } from "./ledger.ts";
+import { fenceOf, openLedger, type LedgerEntry, type Ledger, type ActionStart } from "./ledger.ts";
 import { findOwnFolders } from "./policy/own-state.ts";
 import { killLeftovers, killStragglers } from "./exec/orphans.ts";
 import { endWaitingCells, findHostSandbox } from "./exec/sandbox.ts";
 import { pruneSpools, readSpool } from "./exec/spool.ts";
 import type { LocalHandOptions, ProbePoint } from "./hand-options.ts";
-import { type HandContext, type HandTool, type ToolExecution } from "./tools/tool.ts";
+import { specOf, type HandContext, type HandTool, type ToolExecution } from "./tools/tool.ts";
 import { planConfinement, warmSandbox } from "./tools/run-held.ts";
 import { TOOLS } from "./tools/tools.ts";
 
@@ -66,6 +67,8 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
     },
     reserved: () => findOwnFolders(own.path),
     sandbox,
+    secrets: () => policy.secrets,
+    background: new BackgroundProcesses(() => own.path),
     env,
     memoryBytes: () => policy.memoryBytes ?? HAND_LIMITS.treeBytes,
     privateHosts: () => policy.privateHosts ?? [],
@@ -184,9 +187,14 @@ class LocalHand implements Hand {
     this.#ledger.acknowledge(action, by);
   }
 
+  isKeeping(): boolean {
+    return this.#context.background.isKeeping;
+  }
+
   async close(): Promise<void> {
     for (const { abort } of this.#running.values()) abort.abort();
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    await this.#context.background.close();
     endWaitingCells(this.#context.state);
     killStragglers();
     this.#ledger.close();
@@ -383,15 +391,6 @@ class LocalHand implements Hand {
 function startOf({ order: { action, run, epoch, by }, payload }: ReceivedOrder): ActionStart {
   const start = { id: action.id, payload, tool: action.tool, run: fenceOf(run, by), epoch, holder: thisProcess() };
   return { ...start, ...(by === undefined ? {} : { by }) };
-}
-
-/** The key under which the epochs of a run are stored; names of orderers have no slash, so keys cannot collide. */
-function fenceOf(run: string, by: string | undefined): string {
-  return by === undefined ? run : `${by}/${run}`;
-}
-
-function specOf({ name, description, parameters, idempotent, effect, isForeign }: HandTool): ToolSpec {
-  return { name, description, parameters, idempotent, effect, ...(isForeign === true ? { own: true } : {}) };
 }
 
 function sha256(text: string): string {

@@ -86,6 +86,11 @@ export interface Ledger {
   close(): void;
 }
 
+/** The key under which the epochs of a run are stored; names of orderers have no slash, so keys cannot collide. */
+export function fenceOf(run: string, by: string | undefined): string {
+  return by === undefined ? run : `${by}/${run}`;
+}
+
 /**
  * Opens the ledger in a file, creating it if missing. Throws STORE_NEWER, LEDGER_UNWRITABLE, or LEDGER_DAMAGED when
  * the file may have lost starts; a damaged file is left as it is.

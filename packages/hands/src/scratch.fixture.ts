@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
 import type { ActionEnd, Hand, HandEvent, Order, Plan, ProcessOutcome } from "@vidro/core";
+import { BackgroundProcesses } from "./background/background-processes.ts";
 import { localHand } from "./hand.ts";
 import type { LocalHandOptions } from "./hand-options.ts";
 import type { HandContext, ToolExecution } from "./tools/tool.ts";
@@ -27,6 +28,8 @@ export function contextIn(folder: string): HandContext {
     memoryBytes: () => HAND_LIMITS.treeBytes,
     privateHosts: () => [],
     sandbox: async () => undefined,
+    secrets: () => undefined,
+    background: new BackgroundProcesses(() => state),
     env,
     judge: (plan) => policyOf("allow").judge(plan),
   };

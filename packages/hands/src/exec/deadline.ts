@@ -42,7 +42,8 @@ export async function runWithDeadline(
 
 /** The time that a plan may take. */
 function planTimeMs(plan: Plan): number {
-  return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND_LIMITS.commandMs;
+  const isAwaited = (plan.kind === "process" || plan.kind === "shell") && plan.background === undefined;
+  return isAwaited ? plan.timeoutMs : HAND_LIMITS.commandMs;
 }
 
 function overdueEnd({ name, idempotent }: DeadlineOptions["tool"]): ActionEnd {

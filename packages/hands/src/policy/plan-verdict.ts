@@ -7,12 +7,24 @@ import { judgeOwnState } from "./own-state.ts";
 type Judge = (plan: Plan) => Verdict;
 type JudgedPlan = Pick<Judgement, "plan" | "verdict">;
 
+/** The facts of a plan that ends a process in the background which ends with its run. */
+export const ENDING = "end a process of this run";
+
+/** No policy keeps a run from ending what it has started: else its end would leave processes behind. */
+const ENDING_VERDICT: Verdict = {
+  decision: "allow",
+  rule: "own-process",
+  class: "read",
+  reason: "a run may end what it has started",
+};
+
 /** The verdict on a plan, by the hand's policy unless another is given, with what no policy may say of Vidro's own state. */
 export async function decideOnPlan(
   planned: Plan,
   context: HandContext,
   judge: Judge = context.judge,
 ): Promise<JudgedPlan> {
+  if (planned.kind === "facts" && planned.facts === ENDING) return { plan: planned, verdict: ENDING_VERDICT };
   const { plan, verdict } = await chooseConfinement(planned, context, judge);
   const { workspace, reserved } = context;
   return { plan, verdict: judgeOwnState(plan, { workspace, folders: reserved() }) ?? verdict };

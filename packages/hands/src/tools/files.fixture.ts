@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan, ValueOutcome } from "@vidro/core";
+import { BackgroundProcesses } from "../background/background-processes.ts";
 import { policyOf } from "../scratch.fixture.ts";
 import type { HandContext, ToolInput, ToolInputSchema, HandTool, ToolExecution } from "./tool.ts";
 
@@ -43,6 +44,8 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
     memoryBytes: () => HAND_LIMITS.treeBytes,
     privateHosts: () => [],
     sandbox: async () => undefined,
+    secrets: () => undefined,
+    background: new BackgroundProcesses(() => state),
     env: {},
     judge,
   };

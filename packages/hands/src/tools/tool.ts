@@ -1,4 +1,5 @@
 import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, ToolSpec, Verdict } from "@vidro/core";
+import type { BackgroundProcesses } from "../background/background-processes.ts";
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type SandboxScope } from "../exec/sandbox.ts";
 
@@ -12,6 +13,10 @@ export interface HandContext {
   readonly reserved: () => readonly string[];
   /** The sandbox of this host, if it has one; searched for on the first call. */
   readonly sandbox: () => Promise<Sandbox | undefined>;
+  /** Patterns of paths that sandboxed commands do not see; undefined for those of the shipped policy. */
+  readonly secrets: () => readonly string[] | undefined;
+  /** The processes in the background. */
+  readonly background: BackgroundProcesses;
   /** The environment that processes get, rebuilt from an allowlist. */
   readonly env: { readonly [name: string]: string };
   /** Memory limit for all processes of one command together. */
