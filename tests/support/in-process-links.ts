@@ -8,6 +8,7 @@ import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { HandStateFolder } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
+import type { HandTool } from "../../packages/hands/src/tools/tool.ts";
 import { defineTool } from "../../packages/hands/src/tools/tool.ts";
 import { startExecutorGateway } from "./executor-server.ts";
 import { startOurExecutor } from "./our-executor.ts";
@@ -57,16 +58,20 @@ export const markTool = defineTool({
   },
 });
 
+const MARKING = [markTool];
+
 interface Host {
   readonly hand: Hand;
   readonly marks: InProcessLink["marks"];
 }
 
-async function hostIn(t: TestContext): Promise<Host> {
+type Tools = readonly HandTool[];
+
+async function hostIn(t: TestContext, tools: Tools): Promise<Host> {
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  const hand = await openHand(folder, workspace, { policy: ALLOW_ALL, tools: [markTool] });
+  const hand = await openHand(folder, workspace, { policy: ALLOW_ALL, tools });
   t.after(() => hand.close());
   return { hand, marks: () => marksIn(workspace) };
 }
@@ -81,11 +86,11 @@ function marksIn(workspace: string): readonly string[] {
 
 const QUICKLY = { redialMs: 1, redialCapMs: 2 } as const;
 
-async function agentWs(t: TestContext, between: Between): Promise<InProcessLink> {
+async function agentWs(t: TestContext, between: Between, tools: Tools = MARKING): Promise<InProcessLink> {
   const south = await SouthboundHarness.up(t);
   const enrolled = await south.enrolled();
   const port = await between({ port: south.place.port, trust: { south, identity: enrolled } });
-  const host = await hostIn(t);
+  const host = await hostIn(t, tools);
   const state = await HandStateFolder.open(join(temporaryFolder(t), "state"));
   await state.saveIdentity({ ...enrolled, url: `wss://127.0.0.1:${port}/southbound` });
   const stop = new AbortController();
@@ -100,21 +105,21 @@ async function agentWs(t: TestContext, between: Between): Promise<InProcessLink>
   return { hand: await south.hands.at(enrolled.agentId), marks: host.marks };
 }
 
-async function agentHttp(t: TestContext, between: Between): Promise<InProcessLink> {
+async function agentHttp(t: TestContext, between: Between, tools: Tools = MARKING): Promise<InProcessLink> {
   const brain = await SignedBrain.open(t, temporaryFolder(t));
   const { keyid, root } = await brain.enrol("h1");
   const port = await between({ port: Number(new URL(brain.url).port) });
-  const host = await hostIn(t);
+  const host = await hostIn(t, tools);
   const signed = await signedHost(t, keyid, root);
   await signed.join(`http://127.0.0.1:${port}`, { hand: host.hand, bounds: QUICKLY });
   return { hand: await brain.hands.at("h1"), marks: host.marks };
 }
 
-async function executorWs(t: TestContext, between: Between): Promise<InProcessLink> {
+async function executorWs(t: TestContext, between: Between, tools: Tools = MARKING): Promise<InProcessLink> {
   const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   const port = await between({ port: Number(new URL(end.url).port) });
-  const { hand, marks } = await hostIn(t);
+  const { hand, marks } = await hostIn(t, tools);
   const about = { url: `http://127.0.0.1:${port}`, token, task: { id: "near" }, hand };
   const it = await startOurExecutor({ ...about, redialling: { bounds: QUICKLY } }, { state: "", project: "" });
   t.after(() => it.executor.close());
@@ -122,8 +127,8 @@ async function executorWs(t: TestContext, between: Between): Promise<InProcessLi
   return { hand: await end.brain.hands.at(`executor:${session}`), marks };
 }
 
-async function agentTcp(t: TestContext, between: Between): Promise<InProcessLink> {
-  const host = await startTcpHand(t, { policy: ALLOW_ALL, tools: [markTool], bounds: { burst: 1e9 } });
+async function agentTcp(t: TestContext, between: Between, tools: Tools = MARKING): Promise<InProcessLink> {
+  const host = await startTcpHand(t, { policy: ALLOW_ALL, tools, bounds: { burst: 1e9 } });
   const port = await between({ port: host.port });
   const hands = new HandRegister({ records: memoryStore().records, log: () => undefined, now: Date.now });
   await hands.load();

@@ -225,6 +225,8 @@ export interface Order {
   readonly ledger?: string;
   /** Who ordered, at a hand that serves several brains; actions of one are not visible to another. */
   readonly by?: string;
+  /** It ends a process of a run that is over: kept for a hand that is away, until the hand has carried it out. */
+  readonly isEnding?: true;
   /** The brain's signature over the approval, for a hand that has pinned the brain's key. */
   readonly warrant?: string;
   /** Why the hand's end of the link rejects the approval. */

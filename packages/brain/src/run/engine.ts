@@ -1,5 +1,14 @@
-import { asFault, Fault, handAction, LONGEST_TIMER_MS, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
-import { acceptRemark, decide, nextHealing, isSettled, outcomeOf, recallOf, reduce } from "@vidro/core/run";
+import { asFault, Fault, handAction, isTerminal, LONGEST_TIMER_MS, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
+import {
+  acceptRemark,
+  decide,
+  endingAction,
+  nextHealing,
+  isSettled,
+  outcomeOf,
+  recallOf,
+  reduce,
+} from "@vidro/core/run";
 import type {
   Action,
   ActionEnd,
@@ -15,7 +24,14 @@ import type {
 } from "@vidro/core";
 import type { Decision, RunState } from "@vidro/core/run";
 import { redactEvent, momentIn } from "./opening-entries.ts";
-import { interruptedPhase, unknownAction, NOT_ORDERED, NOT_STOPPED, performOrder } from "./perform-action.ts";
+import {
+  interruptedPhase,
+  unknownAction,
+  NOT_ORDERED,
+  NOT_STOPPED,
+  endProcesses,
+  performOrder,
+} from "./perform-action.ts";
 import { callModel } from "./call-model.ts";
 import { answeredBy, openQuestionOf, type QuestionAnswer } from "./person-answer.ts";
 import { JournalWriter } from "./journal-writer.ts";
@@ -42,6 +58,8 @@ export class RunLoop {
   /** The terminal event to record instead of going on. */
   #ending: RunAborted | RunFailed | undefined;
   #stopped = false;
+  /** How many of the run's processes were told to end. */
+  #endedProcesses = 0;
   #lost: Fault | undefined;
   /** Set while the run waits: ends the wait. */
   #wake: (() => void) | undefined;
@@ -81,6 +99,9 @@ export class RunLoop {
         if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#recordWait();
         const decision = decide(this.#state, momentIn(this.#lease.run, this.#deps));
+        const isOver = decision.do === "stop" || (decision.do === "record" && isTerminal(decision.event));
+        // Before the run's end is recorded, because a brain that is killed in between has nothing to go on with.
+        if (isOver && (await this.#endProcesses()) && decision.do !== "stop") continue;
         if (decision.do === "stop") break;
         if (decision.do === "record") this.#record([decision.event]);
         else await this.#carryOut(decision);
@@ -157,6 +178,16 @@ export class RunLoop {
     }
   }
 
+  /** Ends the processes that end with the run, each once; false when none was left to end. */
+  async #endProcesses(): Promise<boolean> {
+    const left = this.#state.processes.slice(this.#endedProcesses);
+    if (left.length === 0 || this.#stopped) return false;
+    this.#endedProcesses += left.length;
+    const orders = left.map((action) => this.#orderOf(endingAction(action), undefined));
+    await this.#inTime(endProcesses(this.#deps.hand, orders), undefined);
+    return true;
+  }
+
   /** Records an early end once every started action has its outcome. */
   async #end(ending: RunAborted | RunFailed): Promise<void> {
     const phase = interruptedPhase(this.#state);
@@ -164,6 +195,7 @@ export class RunLoop {
     if (phase.name === "acting")
       this.#record(await this.#guard(() => this.#act(phase.action, phase.approved), phase.action));
     else if (action !== undefined) await this.#inTime(this.#recall(action), undefined);
+    await this.#endProcesses();
     if (this.#state.phase.name !== "ended") this.#record([ending]);
     if (action !== undefined) this.#acknowledge(action);
   }

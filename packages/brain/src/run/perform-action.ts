@@ -63,3 +63,14 @@ export async function performOrder(
   }
   throw new Error(`The hand ${hand.id} ended its stream without a terminal event.`);
 }
+
+/** Ends the processes in the background that end with a run; a hand that is away does so when it is back. */
+export async function endProcesses(hand: Hand, orders: readonly Order[]): Promise<void> {
+  const { signal } = new AbortController();
+  const endOne = async (order: Order): Promise<void> => {
+    for await (const event of hand.perform({ ...order, isEnding: true }, signal))
+      if (event.type === "finished") await hand.acknowledge(order.action.id);
+  };
+  // A hand without the tool has started nothing that could be ended by it.
+  await Promise.all(orders.map((order) => endOne(order).catch(() => undefined)));
+}

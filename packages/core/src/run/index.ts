@@ -16,3 +16,4 @@ export * from "./remark.ts";
 export * from "./reply.ts";
 export * from "./run.ts";
 export * from "./turns.ts";
+export { endingAction } from "./background-start.ts";

@@ -27,6 +27,7 @@ import { squeezeStart } from "./history.ts";
 import type { Phase } from "./phase.ts";
 import { findRunApproval, handOf, withAnswer } from "./run-approvals.ts";
 import type { RunApprovals } from "./run-approvals.ts";
+import { startsProcess } from "./background-start.ts";
 import { compactTurns, dropSignatures, listOf, pushTurn, withoutSignature } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 import { usedAfter, usedWithHelpers } from "./used-budget.ts";
@@ -72,6 +73,8 @@ export interface RunState {
   /** Mark of the ledger that judged the last action; undefined when the hand does not report one. */
   readonly ledger: string | undefined;
   readonly used: UsedBudget;
+  /** The actions that may have started a process which ends with the run. */
+  readonly processes: readonly Action[];
 }
 
 /** The generation of a store that was never restored from a backup. */
@@ -131,6 +134,7 @@ function initialState(started: RunStarted, at: number): RunState {
     generation: started.generation ?? FIRST_GENERATION,
     ledger: undefined,
     used: { steps: 0, actions: 0, tokens: 0, costUsd: 0, workMs: 0 },
+    processes: [],
   };
 }
 
@@ -172,6 +176,7 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
       return {
         phase: { name: "acting", action: event.action, ...(approved === undefined ? {} : { approved }) },
         used: { ...state.used, actions: state.used.actions + 1 },
+        ...(startsProcess(event.action) ? { processes: [...state.processes, event.action] } : {}),
       };
     }
     case "action.finished":

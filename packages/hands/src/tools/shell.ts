@@ -12,8 +12,8 @@ import { defineTool } from "./tool.ts";
 export const shellTool = defineTool({
   name: "shell",
   description:
-    "Runs a command line in a shell on the host and gives its output and exit code. Background processes end with " +
-    "the command. Use access=read to look only, access=workspace to change only the workspace; host needs approval, and all as well: with all, sudo works.",
+    "Runs a command line in a shell on the host and gives its output and exit code. What it leaves running ends " +
+    "with it: a server is for start_process. Use access=read to look only, access=workspace to change only the workspace; host needs approval, and all as well: with all, sudo works.",
   parameters: {
     type: "object",
     required: ["command"],

@@ -16,6 +16,8 @@ import type { RegisteredHand } from "./registered-hand.ts";
 /** A hand that is open or being opened, and the number of calls that use it. */
 interface OpenHand {
   readonly opening: Promise<Hand>;
+  /** The hand, once it is open. */
+  hand?: Hand;
   uses: number;
 }
 
@@ -104,10 +106,11 @@ export class LocalHands implements RegisteredHand {
   }
 
   #take(workspace: string): OpenHand {
-    const kept = this.#kept.get(workspace) ?? { opening: this.#openAt(workspace), uses: 0 };
+    const kept: OpenHand = this.#kept.get(workspace) ?? { opening: this.#openAt(workspace), uses: 0 };
     kept.uses += 1;
     this.#kept.delete(workspace);
     this.#kept.set(workspace, kept);
+    void kept.opening.then((hand) => (kept.hand = hand)).catch(() => undefined);
     // A hand that failed to open is opened again at the next use, since folders come back.
     kept.opening.catch(() => this.#kept.get(workspace) === kept && this.#kept.delete(workspace));
     return kept;
@@ -116,7 +119,7 @@ export class LocalHands implements RegisteredHand {
   #closeIdle(): void {
     for (const [workspace, kept] of this.#kept) {
       if (this.#kept.size <= RUN_LIMITS.openHands) return;
-      if (kept.uses === 0) this.#close(workspace, kept);
+      if (kept.uses === 0 && kept.hand?.isKeeping?.() !== true) this.#close(workspace, kept);
     }
   }
 

@@ -184,7 +184,10 @@ export class RemoteHand implements Hand {
     performed.then(
       (ended) => this.#takeEnd(order, ended, isLeft),
       // The hand's ledger has the end; a stop is sent when the hand is connected again.
-      () => (stop.signal.aborted ? this.#stops.add(this.#description, order).catch(() => undefined) : undefined),
+      () =>
+        stop.signal.aborted || order.isEnding === true
+          ? this.#stops.add(this.#description, order).catch(() => undefined)
+          : undefined,
     );
     return Promise.race([left.promise, performed]).finally(() => {
       isLeft = true;
@@ -205,16 +208,18 @@ export class RemoteHand implements Hand {
 
   /** The link for an order. A stop is no new work: it also goes to a barred hand, and is kept for one that is away. */
   async #linkFor(order: Order, signal: AbortSignal): Promise<HandLink> {
-    if (!isStopped(signal)) return this.#connectedLink();
+    if (!isStopped(signal) && order.isEnding !== true) return this.#connectedLink();
     if (this.#link !== undefined) return this.#link;
     await this.#stops.add(this.#description, order);
     return this.#connectedLink();
   }
 
-  /** Stops an action of an aborted run on the hand. */
+  /** Stops an action of an aborted run on the hand, or ends a process of a run that is over. */
   async #stop(order: Order, link: HandLink): Promise<void> {
+    const isEnding = order.isEnding === true;
+    const signal = isEnding ? new AbortController().signal : AbortSignal.abort();
     try {
-      this.#takeEnd(order, await link.perform(recallOf(order), () => undefined, AbortSignal.abort()), true);
+      this.#takeEnd(order, await link.perform(isEnding ? order : recallOf(order), () => undefined, signal), true);
     } catch {
       // The connection is gone again: the next one gets the stop.
     }
