@@ -287,6 +287,6 @@ export interface LiveItem {
 export interface LiveBus {
   /** Passes the event to every follower of the run, without waiting for them; one without text is dropped. */
   publish(run: string, live: LiveItem): void;
-  /** Calls `hear` for each live event of the run. Returns a function that stops it. */
+  /** Calls `hear` for each live event of the run, and at once for what a model has said since the last entry. Returns a function that stops it. */
   watch(run: string, hear: (live: LiveItem) => void): () => void;
 }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FOLLOW_LIMITS, liveText } from "@vidro/core";
 import type { Entry, Event, Model } from "@vidro/core";
 import { openRuns } from "../../../../tests/support/local-runs.ts";
 import type { FollowItem } from "./follow.ts";
+import { liveBus } from "./live-bus.ts";
 import { thisHolder } from "../stores/lease-holder.ts";
 import { Shown } from "../north/run-viewer.fixture.ts";
 import { memoryStore } from "../stores/memory.ts";
@@ -55,3 +57,23 @@ test("G6 a run that another brain took over is followed to the end that comes fr
 });
 
 const NOTHING_USED = { inputTokens: 0, outputTokens: 0 };
+
+test("a follower that comes while a model speaks has its words from the first on", async () => {
+  const live = liveBus();
+  const say = (after: number, text: string, from: number): void =>
+    live.publish("run_1", { after, event: { type: "model.delta", text, from } });
+  say(2, "Hel", 0);
+  say(2, "lo", 3);
+  const heard: string[] = [];
+  live.watch("run_1", ({ event }) => void heard.push(liveText(event)));
+  say(2, " you", 5);
+  assert.deepEqual(heard, ["Hello", " you"]);
+  say(7, "again", 0);
+  const next: string[] = [];
+  live.watch("run_1", ({ event }) => void next.push(liveText(event)));
+  assert.deepEqual(next, ["again"], "a later reply is not mixed with the former one");
+  say(7, "x".repeat(FOLLOW_LIMITS.recentChars), 5);
+  const late: string[] = [];
+  live.watch("run_1", ({ event }) => void late.push(liveText(event)));
+  assert.deepEqual(late, [], "what is kept is bounded");
+});

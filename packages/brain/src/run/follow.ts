@@ -45,6 +45,8 @@ export async function* followRunInBatches(what: FollowOptions): AsyncGenerator<r
       wakeup.wake();
     }),
     what.live.watch(what.run, (live) => {
+      // Words from before the follower's cursor are in an entry that it has.
+      if (live.after < what.after) return;
       if (waiting.length >= FOLLOW_LIMITS.live) waiting.shift();
       waiting.push(live);
       wakeup.wake();

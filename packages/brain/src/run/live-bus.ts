@@ -1,18 +1,24 @@
 import { isObject, liveText } from "@vidro/core";
 import type { Bus, Json, LiveBus, LiveItem } from "@vidro/core";
+import { RecentWords } from "./recent-words.ts";
 
 type Hear = (live: LiveItem) => void;
 
-/** Delivers live events to followers in this process, and with a bus to those at other brains. */
+/**
+ * Delivers live events to followers in this process, also the words that a model has said before one came, and with a bus
+ * to those at other brains.
+ */
 export function liveBus(bus?: Bus): LiveBus {
   const listeners = new Map<string, { readonly hearing: Set<Hear>; readonly stop: (() => void) | undefined }>();
   const tell = (run: string, live: LiveItem): void => {
     for (const hear of listeners.get(run)?.hearing ?? []) hear(live);
   };
+  const recent = new RecentWords();
   const send = bus === undefined ? undefined : gatheringSender(bus);
   return {
     publish(run, live) {
       if (liveText(live.event) === "") return;
+      recent.add(run, live);
       tell(run, live);
       send?.(run, live);
     },
@@ -25,6 +31,7 @@ export function liveBus(bus?: Bus): LiveBus {
       };
       listeners.set(run, known);
       known.hearing.add(hear);
+      for (const live of recent.of(run)) hear(live);
       return () => {
         known.hearing.delete(hear);
         if (known.hearing.size > 0 || listeners.get(run) !== known) return;

@@ -198,6 +198,10 @@ export const FOLLOW_LIMITS = {
   batch: 256,
   /** Live events that wait for one slow follower; older ones are dropped. */
   live: 1024,
+  /** Characters of the newest words of models that are kept for followers to come, of all runs; the oldest run's are dropped. */
+  recentChars: 4 * 1024 * 1024,
+  /** Pieces of one run among them that do not join; more begin anew. */
+  recentPieces: 64,
   /** Interval at which a follower polls for entries of another process. */
   pollMs: 50,
 } as const;
