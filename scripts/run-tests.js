@@ -11,6 +11,8 @@ const LONGEST = 15;
 
 /** @type {Map<string, number>} Milliseconds by file. */
 const took = new Map();
+/** Tests of the conformance suite. */
+const conformance = { files: 0, passed: 0 };
 const stream = run({
   files: process.argv.slice(2).map((path) => ROOT + path),
   cwd: ROOT,
@@ -22,11 +24,21 @@ const stream = run({
 stream.on("test:fail", ({ todo, skip }) => {
   if (todo === undefined && skip === undefined) process.exitCode = 1;
 });
-stream.on("test:summary", ({ file, duration_ms: ms }) => {
-  if (file !== undefined) took.set(file.slice(ROOT.length), ms);
+stream.on("test:summary", ({ file, duration_ms: ms, counts }) => {
+  if (file === undefined) return;
+  const path = file.slice(ROOT.length);
+  took.set(path, ms);
+  if (!path.startsWith("tests/conformance/")) return;
+  conformance.files += 1;
+  conformance.passed += counts.passed;
 });
 stream.on("end", () => {
   const longest = [...took].sort(([, a], [, b]) => b - a).slice(0, LONGEST);
+  const { VIDRO_TEST_POSTGRES: servers } = process.env;
+  const where = servers === undefined ? "SQLite, without a bus" : "PostgreSQL and Redis";
+  process.stdout.write(
+    `test: conformance on ${where}: ${conformance.passed} tests of ${conformance.files} files passed\n`,
+  );
   process.stdout.write(`test: the files that took longest, in seconds\n`);
   for (const [file, ms] of longest) process.stdout.write(`${(ms / 1000).toFixed(1).padStart(7)} ${file}\n`);
 });

@@ -1,4 +1,5 @@
-// npm test [-- <files or node:test flags>]: sets up, checks, then runs every test.
+// npm test [-- [--servers] <files or node:test flags>]: sets up, checks, then runs every test; those of conformance once
+// more with PostgreSQL and Redis, as --servers runs the named ones.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
@@ -28,7 +29,8 @@ installTestPrograms([
   "redis-server:redis-server",
 ]);
 for (const [code] of await Promise.all(installations)) if (code !== 0) process.exit(code ?? 1);
-const asked = process.argv.slice(2);
+const isOnServers = process.argv[2] === "--servers";
+const asked = process.argv.slice(isOnServers ? 3 : 2);
 // Tests start hundreds of processes: from a bundle, and with code that is compiled once, each takes half of the time.
 const env = { NODE_COMPILE_CACHE: `${ROOT}node_modules/.cache/compile` };
 if (asked.length === 0) {
@@ -37,10 +39,23 @@ if (asked.length === 0) {
   process.stdout.write(`test: ${files.length} files\n`);
   bundledCommands();
   run(NODE, [`${ROOT}scripts/run-tests.js`, ...files], env);
+  const twice = files.filter((path) => path.startsWith("tests/conformance/"));
+  process.stdout.write(`test: ${twice.length} files once more, on PostgreSQL and Redis\n`);
+  runOnServers([NODE, `${ROOT}scripts/run-tests.js`, ...twice]);
 } else {
   const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testsLongestFirst()];
   bundledCommands();
-  run(NODE, [...NODE_FLAGS, "--test", "--test-concurrency=2", `--test-timeout=${HANGS_MS}`, ...files], env);
+  const words = [...NODE_FLAGS, "--test", "--test-concurrency=2", `--test-timeout=${HANGS_MS}`, ...files];
+  if (isOnServers) runOnServers([NODE, ...words]);
+  else run(NODE, words, env);
+}
+
+/**
+ * Runs a command beside a PostgreSQL and a Redis of its own.
+ * @param {string[]} command
+ */
+function runOnServers(command) {
+  run(NODE, [...NODE_FLAGS, `${ROOT}scripts/with-servers.js`, ...command], env);
 }
 
 /**

@@ -13,6 +13,7 @@ import { startAgentServer, readFrameData } from "../support/agent-server.ts";
 import { schemaCheckingFetch } from "../support/schema-checking-fetch.ts";
 import { scriptedModel } from "../support/scenario.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
+import { storeSettings } from "../support/store-settings.ts";
 
 /* Rows 000-62 to 000-67: what the daemon's channels take, and what is said about them. */
 
@@ -53,7 +54,12 @@ test("000-63 without a worker the daemon says so, the stream works, and the mode
   const daemon = await serveDaemon({
     home: join(folder, "state"),
     config: readConfig({
-      env: { VIDRO_MODEL: "ollama/gemma,offline", OLLAMA_HOST: "127.0.0.1:9", PATH: process.env["PATH"] },
+      env: {
+        VIDRO_MODEL: "ollama/gemma,offline",
+        OLLAMA_HOST: "127.0.0.1:9",
+        PATH: process.env["PATH"],
+        ...storeSettings(folder),
+      },
     }),
     workspace: folder,
     host: "127.0.0.1",

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac, randomBytes } from "node:crypto";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { JsonObject } from "@vidro/core";
@@ -12,6 +10,7 @@ import { signatureCrypto } from "../../packages/brain/src/south/agent-http/signa
 import { requestBytes, sent, signedBytes, SignedBrain, signerOf } from "../support/signed-http-harness.ts";
 import type { RawReply, Signable, Signer } from "../support/signed-http-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
+import { alterStore } from "../support/store-under-test.ts";
 
 /* Who is believed: messages that strangers made, changed, repeated or signed at another time, over real sockets. */
 
@@ -117,9 +116,7 @@ test("000-54, F17: a request that is replayed is refused, also by a brain that w
 
 test("000-54: when nonces cannot be kept, nothing is taken", async (t) => {
   const { folder, brain, tell } = await stage(t);
-  const store = new DatabaseSync(join(folder, "journal.db"));
-  t.after(() => store.close());
-  store.exec("DROP TABLE record_change");
+  await alterStore(folder, "DROP TABLE record_change");
   const reply = await tell();
   assert.deepEqual([reply.status, reply.code], [500, "STORE_UNREADABLE"]);
   assert.deepEqual(brain.samples, []);

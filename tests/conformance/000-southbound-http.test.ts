@@ -4,7 +4,6 @@ import { existsSync, readFileSync, watch } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
@@ -13,6 +12,7 @@ import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http
 import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-http-harness.ts";
 import type { JoinedSignedHost, SignedHost, SignedBrainOptions } from "../support/signed-http-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
+import { alterStore } from "../support/store-under-test.ts";
 
 /* Hands that come over signed HTTP, from the first hello to what they are told and tell. */
 
@@ -236,12 +236,10 @@ test("F19: a hand whose clock is an hour off goes by the time that the brain has
 
 test("a hand outlives a store of the brain that is broken for a while", async (t) => {
   const { folder, brain, host, joined } = await stage(t);
-  const store = new DatabaseSync(join(folder, "journal.db"));
-  t.after(() => store.close());
-  store.exec("ALTER TABLE record_change RENAME TO elsewhere");
+  await alterStore(folder, "ALTER TABLE record_change RENAME TO elsewhere");
   const { bytes } = signedBytes(host.ring.current(), { url: `${brain.url}/southbound/v1/poll`, message: {} });
   assert.equal((await sent(brain.url, bytes)).code, "STORE_UNREADABLE");
-  store.exec("ALTER TABLE elsewhere RENAME TO record_change");
+  await alterStore(folder, "ALTER TABLE elsewhere RENAME TO record_change");
   assert.equal((await performed(brain, mark())).at(-1)?.type, "finished");
   assert.equal(await Promise.race([joined.ended, Promise.resolve("up")]), "up");
 });

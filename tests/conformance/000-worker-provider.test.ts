@@ -9,6 +9,7 @@ import { eventsOf, REQUEST, terminalOf } from "../../packages/brain/src/models/m
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
 import { serveDaemon } from "../../packages/brain/src/daemon.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
+import { storeSettings } from "../support/store-settings.ts";
 import { scriptedWorker } from "../support/scripted-worker.ts";
 import type { ScriptedWorker, WorkerScript } from "../support/scripted-worker.ts";
 
@@ -239,7 +240,8 @@ test("000-15 000-63 a worker that dies in its answer is replaced by the next mod
     take: row("generate", (socket) => (socket.write("so\n"), socket.destroySoon())),
   });
   const folder = temporaryFolder(t);
-  const env = { VIDRO_MODEL: "worker,offline", FAZAI_GEMMA_SOCK: worker.socket, PATH: process.env["PATH"] };
+  const settings = { VIDRO_MODEL: "worker,offline", FAZAI_GEMMA_SOCK: worker.socket, ...storeSettings(folder) };
+  const env = { ...settings, PATH: process.env["PATH"] };
   const daemon = await serveDaemon({
     home: join(folder, "state"),
     config: readConfig({ env }),

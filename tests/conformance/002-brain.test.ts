@@ -11,20 +11,24 @@ import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import type { TcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import type { RemoteHand } from "../../packages/brain/src/south/register/remote-hand.ts";
-import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
+import { openPassingStore } from "../support/store-under-test.ts";
 import { ALLOW_ALL, startTcpHand } from "../support/tcp-hand.ts";
 import { answer, startForeignTcpServer } from "../support/foreign-tcp-server.ts";
 
 /** A register with one hand that is dialled; `state` waits until the hand is so. */
 async function dialled(t: TestContext, hand: Partial<TcpHand> & Pick<TcpHand, "port" | "token">) {
-  const hands = new HandRegister({ records: memoryStore().records, log: () => undefined, now: Date.now });
+  const store = await openPassingStore();
+  const hands = new HandRegister({ records: store.records, log: () => undefined, now: Date.now });
   await hands.load();
   const asker = { owner: "ana", admin: false };
   const dialling = dialTcpHand(
     { host: "127.0.0.1", owner: "ana", redialMs: 5, ...hand },
     { hands, log: () => undefined },
   );
-  t.after(() => dialling.close());
+  t.after(async () => {
+    await dialling.close();
+    await store.close();
+  });
   await dialling.reached;
   const [row] = hands.list(asker);
   const id = row?.id ?? "";

@@ -10,11 +10,11 @@ import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { journalSurface } from "../../packages/brain/src/north/journal.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
-import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { StoredResponses } from "../../packages/brain/src/catalog/responses.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { openHands } from "./hands.ts";
+import { openStoreUnderTest } from "./store-under-test.ts";
 import { serveSurfaces } from "./test-server.ts";
 import { openHand, openRuns, temporaryFolder } from "./local-runs.ts";
 
@@ -53,7 +53,7 @@ export async function startAgentServer(
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "workspace"));
   const workspace = realpathSync(join(folder, "workspace"));
-  const store = await openStore("sqlite", join(folder, "journal.db"));
+  const store = await openStoreUnderTest(folder);
   const { records } = store;
   const real = await openHand(folder, workspace);
   const hand = options.change?.(real) ?? real;

@@ -13,6 +13,7 @@ import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
 import { temporaryFolder } from "./local-runs.ts";
+import { isOnServers, storeSettings } from "./store-settings.ts";
 
 type Test = { after(done: () => Promise<void> | void): void };
 
@@ -65,7 +66,8 @@ async function daemonOf(
   t: Test,
   { model, home, project, port }: Pick<ExecutorServer, "model" | "home" | "project"> & { readonly port: number },
 ): Promise<ExecutorServer> {
-  const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake", PATH: process.env["PATH"] };
+  const settings = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake", ...storeSettings(home) };
+  const env = { ...settings, PATH: process.env["PATH"] };
   const daemon = await serveDaemon({
     home,
     config: readConfig({ env }),
@@ -120,8 +122,10 @@ export async function startExecutorGateway(
 ): Promise<ExecutorGateway> {
   const model = await fakeOpenAi(...replies);
   t.after(() => model.close());
-  const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake" };
-  const brain = await openBrain({ home: temporaryFolder(t), config: readConfig({ env }), store: "memory" });
+  const home = temporaryFolder(t);
+  const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake", ...storeSettings(home) };
+  const store = isOnServers ? "sqlite" : "memory";
+  const brain = await openBrain({ home, config: readConfig({ env }), store });
   const tokens = new Tokens(brain.records);
   const log = (): void => undefined;
   const server = await serveHttp({

@@ -9,7 +9,6 @@ import { readConfig } from "@vidro/brain/config";
 import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
-import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { StoredResponses } from "../../packages/brain/src/catalog/responses.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
@@ -17,6 +16,7 @@ import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
 import { openHands } from "./hands.ts";
 import { schemaCheckingFetch } from "./schema-checking-fetch.ts";
+import { openStoreUnderTest } from "./store-under-test.ts";
 import { serveSurfaces } from "./test-server.ts";
 import { openHand, openRuns, temporaryFolder } from "./local-runs.ts";
 
@@ -69,7 +69,7 @@ type Test = { after(done: () => Promise<void> | void): void };
 
 async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Promise<FrontEndServer> {
   const workspace = realpathSync(join(folder, "workspace"));
-  const store = await openStore("sqlite", join(folder, "journal.db"));
+  const store = await openStoreUnderTest(folder);
   const hand = await openHand(folder, workspace);
   const model = await chooseModel(readConfig({ env: { VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url } }));
   const runs = openRuns({ journal: store.journal, model, hand, aheadMs });

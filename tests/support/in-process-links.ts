@@ -4,7 +4,6 @@ import type { TestContext } from "node:test";
 import type { Action, ActionEnd, Hand, Order } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
-import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { HandStateFolder } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
@@ -14,6 +13,7 @@ import { startExecutorGateway } from "./executor-server.ts";
 import { startOurExecutor } from "./our-executor.ts";
 import { SignedBrain, signedHost } from "./signed-http-harness.ts";
 import { SouthboundHarness } from "./southbound-harness.ts";
+import { openPassingStore } from "./store-under-test.ts";
 import { ALLOW_ALL, startTcpHand } from "./tcp-hand.ts";
 import { openHand, temporaryFolder } from "./local-runs.ts";
 
@@ -130,11 +130,15 @@ async function executorWs(t: TestContext, between: Between, tools: Tools = MARKI
 async function agentTcp(t: TestContext, between: Between, tools: Tools = MARKING): Promise<InProcessLink> {
   const host = await startTcpHand(t, { policy: ALLOW_ALL, tools, bounds: { burst: 1e9 } });
   const port = await between({ port: host.port });
-  const hands = new HandRegister({ records: memoryStore().records, log: () => undefined, now: Date.now });
+  const store = await openPassingStore();
+  const hands = new HandRegister({ records: store.records, log: () => undefined, now: Date.now });
   await hands.load();
   const where = { host: "127.0.0.1", port, token: await host.token("hand"), owner: "ana", redialMs: 1 };
   const dialling = dialTcpHand(where, { hands, log: () => undefined });
-  t.after(() => dialling.close());
+  t.after(async () => {
+    await dialling.close();
+    await store.close();
+  });
   await dialling.reached;
   return { hand: await hands.at(`tcp:127.0.0.1:${port}`), marks: () => marksIn(host.workspace) };
 }

@@ -19,12 +19,13 @@ import { HandKeys } from "../../packages/brain/src/south/agent-http/keys.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { signatureCrypto } from "../../packages/brain/src/south/agent-http/signature-crypto.ts";
 import { secretFile } from "../../packages/brain/src/stores/secret-file.ts";
-import { openStore } from "../../packages/brain/src/stores/stores.ts";
+import type { Store } from "../../packages/brain/src/stores/store.ts";
 import { agentHttp } from "../../packages/hands/src/links/agent-http.ts";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
 import { KeyRing } from "../../packages/hands/src/links/agent-http/key-ring.ts";
 import { collectSamples } from "./samples.ts";
 import { openHand, temporaryFolder } from "./local-runs.ts";
+import { openStoreUnderTest } from "./store-under-test.ts";
 
 /* A brain that listens for signed messages on a free port, hosts that come to it, and strangers that try. */
 
@@ -65,7 +66,7 @@ export class SignedBrain {
   readonly #isLost: NonNullable<SignedBrainOptions["isLost"]>;
   readonly #swapReply: NonNullable<SignedBrainOptions["swapReply"]>;
 
-  private constructor(folder: string, store: Awaited<ReturnType<typeof openStore>>, options: SignedBrainOptions) {
+  private constructor(folder: string, store: Store, options: SignedBrainOptions) {
     const { records, journal } = store;
     const now = (): number => this.clock();
     this.records = records;
@@ -104,7 +105,7 @@ export class SignedBrain {
   }
 
   static async open(t: TestContext, folder: string, options: SignedBrainOptions = {}): Promise<SignedBrain> {
-    const brain = new SignedBrain(folder, await openStore("sqlite", join(folder, "journal.db")), options);
+    const brain = new SignedBrain(folder, await openStoreUnderTest(folder), options);
     await brain.hands.load();
     brain.#server.listen(0, "127.0.0.1");
     await once(brain.#server, "listening");

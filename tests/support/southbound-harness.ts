@@ -13,7 +13,6 @@ import { HandRegister } from "../../packages/brain/src/south/register/hand-regis
 import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { SouthboundListener } from "../../packages/brain/src/south/agent-ws/southbound.ts";
 import type { SouthboundOptions } from "../../packages/brain/src/south/agent-ws/southbound.ts";
-import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { HandStateFolder } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
@@ -21,6 +20,7 @@ import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import type { AgentWsOptions } from "../../packages/hands/src/links/agent-ws.ts";
 import { collectSamples } from "./samples.ts";
 import { openHand, temporaryFolder } from "./local-runs.ts";
+import { openPassingStore } from "./store-under-test.ts";
 
 /* A brain that listens for hands on a free port, hosts that were invited to it, and strangers that were not. */
 
@@ -62,11 +62,11 @@ export class SouthboundHarness {
   }
 
   static async up(t: TestContext, bounds?: SouthboundOptions["bounds"]): Promise<SouthboundHarness> {
-    const { records } = await openStore("memory", "");
-    const south = new SouthboundHarness(temporaryFolder(t), records, bounds);
+    const store = await openPassingStore();
+    const south = new SouthboundHarness(temporaryFolder(t), store.records, bounds);
     await south.hands.load();
     south.url = await south.#door.listen();
-    t.after(() => south.down());
+    t.after(() => south.down().then(() => store.close()));
     return south;
   }
 

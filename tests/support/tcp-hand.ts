@@ -12,7 +12,7 @@ import type { HandPolicy, LocalHandOptions } from "../../packages/hands/src/hand
 import { openPolicy } from "../../packages/hands/src/policy/policy-file.ts";
 import { serveTcpHand } from "../../packages/hands/src/program/tcp-hand.ts";
 import type { TcpHandOptions } from "../../packages/hands/src/program/tcp-hand.ts";
-import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
+import { openPassingStore } from "./store-under-test.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 
 /** A hand that listens, with tokens of its own; all of it is gone when the test is over. */
@@ -55,7 +55,14 @@ export async function startTcpHand(t: TestContext, options: ListeningOptions = {
     ...(tools === undefined ? {} : { tools }),
   });
   t.after(() => hand.close());
-  const tokens = new Tokens(memoryStore().records);
+  const store = await openPassingStore();
+  let close = async (): Promise<void> => undefined;
+  // The store is closed last, also where the hand never listens: another hand may verify the same tokens.
+  t.after(async () => {
+    await close();
+    await store.close();
+  });
+  const tokens = new Tokens(store.records);
   const server = await serveTcpHand({
     hand,
     state,
@@ -66,8 +73,7 @@ export async function startTcpHand(t: TestContext, options: ListeningOptions = {
     ...rest,
   });
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= server.close().then(() => tokens.close()));
-  t.after(close);
+  close = () => (closed ??= server.close().then(() => tokens.close()));
   const token = async (...scopes: readonly string[]): Promise<string> =>
     (await tokens.create({ owner: "ana", scopes })).token;
   const caller = (): Promise<Caller> => Caller.greeted(t, server.port);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { bundledCommands } from "../../../scripts/test-bundle.js";
+import { storeSettings } from "../../../tests/support/store-settings.ts";
 
 /** Where compiled code is kept when a test is run by itself. */
 const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url));
@@ -49,6 +50,7 @@ export class Stage implements AsyncDisposable {
       TERM: "xterm-256color",
       LANG: "C.UTF-8",
       VIDRO_MODEL: "offline",
+      ...storeSettings(env["VIDRO_HOME"] ?? this.home),
       ...env,
     };
   }
