@@ -119,17 +119,22 @@ function erase(text: string, from: number, to: number): EditedText {
   return { text: text.slice(0, from) + text.slice(to), at: from };
 }
 
-const LETTERS = new Intl.Segmenter();
+let segmenter: Intl.Segmenter | undefined;
+
+/** The letters of a text as people see them. The tables for it take milliseconds to load, and most commands edit nothing. */
+function lettersOf(text: string): Intl.Segments {
+  return (segmenter ??= new Intl.Segmenter()).segment(text);
+}
 
 /** The place before the letter that ends at a place: a letter may be several characters. */
 function before(text: string, at: number): number {
   const line = text.slice(0, at);
-  const last = [...LETTERS.segment(line.slice(-LETTER_CHARS))].at(-1);
+  const last = [...lettersOf(line.slice(-LETTER_CHARS))].at(-1);
   return at - (last?.segment.length ?? 0);
 }
 
 function after(text: string, at: number): number {
-  const [first] = LETTERS.segment(text.slice(at, at + LETTER_CHARS));
+  const [first] = lettersOf(text.slice(at, at + LETTER_CHARS));
   return at + (first?.segment.length ?? 0);
 }
 

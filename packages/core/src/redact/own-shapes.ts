@@ -53,10 +53,14 @@ const HEXED: readonly Shape[] = [
   },
 ];
 
+const NO_BYTE: readonly number[] = [0];
+/** The bytes that each character of an id may be. */
+const ID_BYTES = bytesOf("0123456789abcdef");
+
 /** A token in base64, at any offset in other bytes; the part with the id is shown. */
 const ENCODED: readonly Shape[] = [0, 1, 2].map((offset) => ({
   behind: ANYWHERE,
-  before: base64Of([...Array.from({ length: ID_CHARS }, () => bytesOf("0123456789abcdef")), bytesOf(".")], offset),
+  before: base64Of([...Array<readonly number[]>(ID_CHARS).fill(ID_BYTES), bytesOf(".")], offset),
   secret: [charRun(BASE64_ANY, 40)],
   tail: runOf("[A-Za-z0-9+/=_-]"),
 }));
@@ -74,7 +78,14 @@ function base64Of(bytes: readonly (readonly number[])[], offset: number): Patter
   for (let bit = (6 - ((offset * 8) % 6)) % 6; bit + 6 <= bytes.length * 8; bit += 6) {
     const first = bytes[bit >> 3] ?? [];
     // A base64 character that starts at a byte's first bit has no bits of the next byte.
-    const second = (bit & 7) > 2 ? (bytes[(bit >> 3) + 1] ?? [0]) : [0];
+    const second = (bit & 7) > 2 ? (bytes[(bit >> 3) + 1] ?? NO_BYTE) : NO_BYTE;
+    // Three bytes on, the same bytes give the same character.
+    const [before, beforeSecond] = [bytes[(bit >> 3) - 3], (bit & 7) > 2 ? bytes[(bit >> 3) - 2] : NO_BYTE];
+    const known = before === first && beforeSecond === second ? characters.at(-4) : undefined;
+    if (known !== undefined) {
+      characters.push(known);
+      continue;
+    }
     const values = new Set<number>();
     for (const high of first) for (const low of second) values.add((((high << 8) | low) >> (10 - (bit & 7))) & 63);
     characters.push(charRun(`[${[...values].map((value) => BASE64[value]).join("")}]`, 1));

@@ -1,4 +1,4 @@
-import { beginningsOf, charRun, isOneChar } from "./pattern.ts";
+import { beginningsOf, charRun } from "./pattern.ts";
 import type { Pattern, Step } from "./pattern.ts";
 
 /*
@@ -47,7 +47,9 @@ const NO_GROUP: Group = { patterns: [], codes: new Int32Array(COMPARED_CHARS * B
 
 /** Where patterns may begin in a text, each of them at least as long as a sign. They are named by their index. */
 export class Signs {
-  readonly #beginnings: (isInWord: number, codes: readonly number[]) => readonly number[];
+  readonly #patterns: readonly ShapeStart[];
+  /** Made for the first text: not every process has one. */
+  #table: ReturnType<typeof beginningTable> | undefined;
   readonly #codesOf: (pattern: number) => CodeBits;
   /** Whether a pattern may begin with the first two characters of a sign: so few bytes that they stay close to the processor. */
   readonly #pairs = new Uint8Array(CODES ** 2 * 2);
@@ -58,7 +60,7 @@ export class Signs {
   readonly #endings = new Map<number, readonly number[]>();
 
   constructor(patterns: readonly ShapeStart[]) {
-    this.#beginnings = beginningTable(patterns);
+    this.#patterns = patterns;
     this.#codesOf = codesByPattern(patterns);
   }
 
@@ -109,6 +111,10 @@ export class Signs {
     let known = this.#endings.get(key);
     if (known === undefined) this.#endings.set(key, (known = this.#beginnings(isInWord, codes)));
     return known;
+  }
+
+  #beginnings(isInWord: number, codes: readonly number[]): readonly number[] {
+    return (this.#table ??= beginningTable(this.#patterns))(isInWord, codes);
   }
 
   #learnPair(pair: number): boolean {
@@ -198,52 +204,48 @@ function unionOf(sets: readonly CodeBits[]): CodeBits {
   return union;
 }
 
-/** A step of a pattern, and the steps behind it. */
-interface Link {
-  readonly step: Step;
-  readonly next: Link | undefined;
-  /** Where a step of several ways was already looked at: after how many characters, so many of which were its own. */
-  seen?: Set<number>;
-}
-
-function linkSteps(pattern: Pattern, next: Link | undefined): Link | undefined {
-  return pattern.reduceRight<Link | undefined>((behind, step) => ({ step, next: behind }), next);
-}
-
-/** For each of the first characters of a pattern, which codes it may have there, whatever the others are. */
+/**
+ * For each of the first characters of a pattern, which codes it may have there, whatever the others are. The places
+ * where a step may begin and end are bits of a number.
+ */
 function allowedBy(pattern: Pattern): CodeBits {
   const allowed = new Int32Array(COMPARED_CHARS * BITS_WORDS);
-  function allow(set: string, at: number): void {
+  function allow(set: string, places: number): void {
     const { bits } = classOf(set);
-    for (let word = 0; word < BITS_WORDS; word++) allowed[at * BITS_WORDS + word]! |= bits[word]!;
-  }
-  function walk(from: Link | undefined, begin: number, taken: number): void {
-    let link = from;
-    let at = begin;
-    for (; link !== undefined && isOneChar(link.step) && at < COMPARED_CHARS; link = link.next)
-      allow(link.step.set, at++);
-    if (at === COMPARED_CHARS) return;
-    if (link === undefined) allowed.fill(-1, at * BITS_WORDS);
-    else walkWays(link, at, taken);
-  }
-  function walkWays(link: Link, at: number, taken: number): void {
-    const { step, next } = link;
-    const seen = (link.seen ??= new Set());
-    const visit = at * COMPARED_CHARS + taken;
-    if (seen.has(visit)) return;
-    seen.add(visit);
-    if ("either" in step) {
-      for (const way of step.either) walk(linkSteps(way, next), at, 0);
-      return;
+    for (let left = places; left !== 0; left &= left - 1) {
+      const at = (31 - Math.clz32(left & -left)) * BITS_WORDS;
+      for (let word = 0; word < BITS_WORDS; word++) allowed[at + word]! |= bits[word]!;
     }
-    if (taken >= step.min) walk(next, at, 0);
-    if (taken === step.max) return;
-    allow(step.set, at);
-    walk(link, at + 1, taken + 1);
   }
-  walk(linkSteps(pattern, undefined), 0, 0);
+  /** Where the steps may end that may begin at some places. */
+  function walk(steps: Pattern, begins: number): number {
+    let places = begins;
+    for (let index = 0; index < steps.length && places !== 0; index++) places = take(steps[index]!, places);
+    return places;
+  }
+  function take(step: Step, begins: number): number {
+    let ends = 0;
+    if ("either" in step) {
+      for (const way of step.either) ends |= walk(way, begins);
+      return ends;
+    }
+    let places = begins;
+    for (let taken = 0; places !== 0; taken++) {
+      if (taken >= step.min) ends |= places;
+      if (taken === step.max) break;
+      allow(step.set, places);
+      places = (places << 1) & ALL_PLACES;
+    }
+    return ends;
+  }
+  const ends = walk(pattern, 1);
+  // Behind the pattern every character may stand.
+  if (ends !== 0) allowed.fill(-1, (31 - Math.clz32(ends & -ends)) * BITS_WORDS);
   return allowed;
 }
+
+/** A bit for each of the compared characters. */
+const ALL_PLACES = (1 << COMPARED_CHARS) - 1;
 
 /** 1 for a character of a word, 0 for another. */
 function wordBit(code: number): number {
