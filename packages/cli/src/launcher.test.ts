@@ -84,6 +84,7 @@ test("a clone starts its bundle, and its sources once one of them was changed, p
     await mkdir(at(folder), { recursive: true });
   await copyFile(LAUNCHER, at("packages/cli/bin/vidro"));
   await copyFile(FRESHNESS, at("scripts/bundler/is-fresh.sh"));
+  await writeFile(at("scripts/bundler/bundle.js"), "");
   await copyFile(join(root, "node_modules/.bin/node"), at("node_modules/.bin/node"));
   const source = at("packages/cli/src/commands/run.ts");
   const [made, gone] = [at(".cache/vidro/made"), at("packages/cli/src/gone.ts")];
