@@ -325,6 +325,22 @@ test("vidro alone is a conversation that remembers what was said", async () => {
   assert.match(model.calls[1] ?? "", /what colour is the sky\?.*it is blue/);
 });
 
+test("a long paste arrives whole, wherever the terminal cuts it, and keys after it are keys", async () => {
+  await using model = await scriptedModel(doneLine("read"));
+  await using stage = await stageWith(model);
+  const terminal = stage.terminal();
+  await terminal.sees("› ");
+  // Letters of two to four bytes, so that pieces end inside of them.
+  const text = Array.from({ length: 2000 }, (_, index) => `ção ${index} 😀`).join("\n");
+  terminal.type(`\u001b[200~${text}\u001b[201~\r`);
+  await terminal.sees("1 step");
+  await terminal.sees("› ");
+  terminal.type("\u0004");
+  assert.equal(await terminal.ends(), 0);
+  const [head] = lines((await stage.run("runs", "list", "--json")).stdout);
+  assert.equal(head?.["task"], text);
+});
+
 test("a pasted text of several lines is one task", async () => {
   await using model = await scriptedModel(doneLine("read"));
   await using stage = await stageWith(model);

@@ -1,4 +1,6 @@
-/* Bytes of a terminal in raw mode as keys. */
+import { TERMINAL_LIMITS } from "@vidro/core";
+
+/* Characters of a terminal in raw mode as keys. */
 
 /** A key, or a text that was typed or pasted. */
 export type Key =
@@ -95,35 +97,63 @@ const TEXT = /^[^\u0000-\u001f\u007f]+/;
 // oxlint-disable-next-line no-control-regex -- control characters are what keys send
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** Turns what a terminal sends, piece by piece, into keys; a paste that has not ended is kept for the next piece. */
+// oxlint-disable-next-line no-control-regex -- control characters are what keys send
+const UNFINISHED = /\u001b(?:\[[\d;?]*|O)?$/;
+
+/**
+ * Turns what a terminal sends, piece by piece, into keys. A piece may end anywhere: a paste that has not ended and a key
+ * whose last bytes are still to come are kept for the next piece.
+ */
 export class KeyReader {
+  /** The text of the paste that has begun. */
   #pasted: string | undefined;
+  /** The end of what was read, which may be the beginning of a key or of the end of a paste. */
+  #held = "";
+
+  /** Whether the beginning of a key is kept; with nothing after it, it is Escape. */
+  get holdsKey(): boolean {
+    return this.#held !== "" && this.#pasted === undefined;
+  }
 
   read(piece: string): readonly Key[] {
     const keys: Key[] = [];
-    let rest = piece;
+    let rest = this.#held + piece;
+    this.#held = "";
     while (rest !== "") {
       if (this.#pasted !== undefined) rest = this.#readPaste(rest, keys);
       else if (rest.startsWith(PASTE_BEGINS)) {
         this.#pasted = "";
         rest = rest.slice(PASTE_BEGINS.length);
-      } else {
-        const begins = rest.indexOf(PASTE_BEGINS);
-        const typed = begins === -1 ? rest : rest.slice(0, begins);
-        keys.push(...typedKeys(typed));
-        rest = rest.slice(typed.length);
-      }
+      } else rest = this.#readTyped(rest, keys);
     }
     return keys;
   }
 
+  /** The keys of what is kept, when nothing more has come for a while. */
+  flush(): readonly Key[] {
+    if (!this.holdsKey) return [];
+    const held = this.#held;
+    this.#held = "";
+    return typedKeys(held);
+  }
+
+  #readTyped(text: string, keys: Key[]): string {
+    const begins = text.indexOf(PASTE_BEGINS);
+    if (begins === -1) this.#held = UNFINISHED.exec(text)?.[0] ?? "";
+    const typed = begins === -1 ? text.slice(0, text.length - this.#held.length) : text.slice(0, begins);
+    keys.push(...typedKeys(typed));
+    return begins === -1 ? "" : text.slice(begins);
+  }
+
   #readPaste(text: string, keys: Key[]): string {
     const ends = text.indexOf(PASTE_ENDS);
-    this.#pasted += ends === -1 ? text : text.slice(0, ends);
-    if (ends === -1) return "";
-    keys.push({ name: "paste", text: plainBreaks(this.#pasted ?? "") });
-    this.#pasted = undefined;
-    return text.slice(ends + PASTE_ENDS.length);
+    const isOver = ends !== -1;
+    const known = isOver ? ends : Math.max(0, text.length - PASTE_ENDS.length + 1);
+    const pasted = `${this.#pasted ?? ""}${text.slice(0, known)}`.slice(0, TERMINAL_LIMITS.pastedChars);
+    this.#pasted = isOver ? undefined : pasted;
+    if (isOver) keys.push({ name: "paste", text: plainBreaks(pasted) });
+    else this.#held = text.slice(known);
+    return isOver ? text.slice(ends + PASTE_ENDS.length) : "";
   }
 }
 

@@ -18,7 +18,6 @@ function typed(keys: string, about: ConstructorParameters<typeof LineEditor>[0] 
 test("keys are told apart from text, and a paste is one text however it comes in pieces", () => {
   const reader = new KeyReader();
   assert.deepEqual(named(reader.read(`ab${ESC}[Dc\r`)), ["ab", "left", "c", "enter"]);
-  assert.deepEqual(named(reader.read(ESC)), ["escape"]);
   assert.deepEqual(named(reader.read(`${ESC}\r${ESC}[13;2u${ESC}[99z`)), ["newline", "newline", "other"]);
   assert.deepEqual(named(reader.read(`x${ESC}[200~one\r\ntw`)), ["x"]);
   assert.deepEqual(named(reader.read(`o\r${ESC}[201~y`)), ["one\ntwo\n", "y"]);

@@ -1,3 +1,5 @@
+import { StringDecoder } from "node:string_decoder";
+import { TERMINAL_LIMITS } from "@vidro/core";
 import { markControl, toTerminal } from "./control-sequences.ts";
 import { KeyReader } from "./keys.ts";
 import type { Key } from "./keys.ts";
@@ -20,14 +22,16 @@ class TerminalInput {
   readonly #writing = new Map<KeyListener, () => boolean>();
   #waiting: Key[] = [];
   #reader = new KeyReader();
+  /** A character may come in two pieces. */
+  #decoder = new StringDecoder("utf8");
+  #flushing: NodeJS.Timeout | undefined;
   #lastKeyAt = 0;
   readonly #hear = (chunk: Buffer): void => {
+    clearTimeout(this.#flushing);
     this.#lastKeyAt = performance.now();
-    for (const key of this.#reader.read(chunk.toString("utf8"))) {
-      if (key.name === "interrupt" && this.#listeners.length === 0) sendInterrupt();
-      else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(key);
-    }
-    this.#deliver();
+    this.#take(this.#reader.read(this.#decoder.write(chunk)));
+    if (this.#reader.holdsKey)
+      this.#flushing = setTimeout(() => this.#take(this.#reader.flush()), TERMINAL_LIMITS.keyRestMs);
   };
   readonly #restore = (): void => setPaste(false);
 
@@ -91,6 +95,14 @@ class TerminalInput {
     setPaste(true);
   }
 
+  #take(keys: readonly Key[]): void {
+    for (const key of keys) {
+      if (key.name === "interrupt" && this.#listeners.length === 0) sendInterrupt();
+      else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(key);
+    }
+    this.#deliver();
+  }
+
   /** Gives the keys that wait to the listener; one that is done leaves the rest to the next one. */
   #deliver(): void {
     for (let listener = this.#listeners.at(-1); listener !== undefined; listener = this.#listeners.at(-1)) {
@@ -104,6 +116,7 @@ class TerminalInput {
     const { stdin } = process;
     stdin.setRawMode(true);
     this.#reader = new KeyReader();
+    this.#decoder = new StringDecoder("utf8");
     setPaste(true);
     process.on("exit", this.#restore);
     stdin.on("data", this.#hear);
@@ -112,6 +125,7 @@ class TerminalInput {
 
   #end(): void {
     const { stdin } = process;
+    clearTimeout(this.#flushing);
     stdin.off("data", this.#hear);
     stdin.pause();
     stdin.setRawMode(false);

@@ -50,6 +50,10 @@ export const TERMINAL_LIMITS = {
   quietMs: 400,
   /** A person who has begun a text and rests this long is asked a question; their next letter would be an answer. */
   writingMs: 3 * SECOND_MS,
+  /** How long the rest of a key that a terminal sends in several bytes is waited for; then Escape was pressed. */
+  keyRestMs: 50,
+  /** Characters of one paste; the rest is dropped. */
+  pastedChars: 256 * KIB,
   /** Completions that are shown; the others are left out. */
   completions: 40,
   /** Size of a file that is put into a task; a larger one is refused. */
