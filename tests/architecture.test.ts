@@ -78,7 +78,7 @@ const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   bus: [],
   catalog: [],
   config: [],
-  daemon: ["stores"],
+  daemon: ["knowledge", "stores"],
   http: ["auth", "observe"],
   knowledge: ["stores"],
   models: ["config.ts"],

@@ -17,6 +17,7 @@ import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
 import type { Knowledge } from "./knowledge/knowledge.ts";
 import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
+import { lateKnowledge } from "./knowledge/late-knowledge.ts";
 import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
 import { Runs } from "./run/runs.ts";
 import { TaskStreams } from "./run/task-streams.ts";
@@ -177,12 +178,9 @@ async function openRelay(bus: RelayOptions["bus"] | undefined, options: Omit<Rel
 }
 
 /** The knowledge base, the journal that fills it, and how a hand gets the tools of the brain. */
-function openKnowledge(
-  { home, config, store, report }: BrainOptions,
-  inner: Journal,
-  delegate: HelperRuns["delegate"],
-) {
-  const knowledge = sqliteKnowledge(store === "memory" ? ":memory:" : join(home, "knowledge.db"));
+function openKnowledge(options: BrainOptions, inner: Journal, delegate: HelperRuns["delegate"]) {
+  const { home, config, report } = options;
+  const knowledge = placeKnowledge(options);
   const journal = knowledgeJournal(inner, knowledge, (thrown) => report?.("knowledge", thrown));
   const search = chooseSearch(config);
   const tools = [researchTool(knowledge, search), searchWebTool(search), delegateTool(delegate)];
@@ -190,6 +188,15 @@ function openKnowledge(
   const skills = () => skillTools({ skills: readSkills(join(home, "skills")), files: skillFiles, read: readSkillFile });
   const ownerOf = async (run: string): Promise<string | undefined> => (await inner.head(run))?.owner;
   return { knowledge, journal, equip: (hand: Hand): Hand => equippedHand(hand, [...tools, ...skills()], ownerOf) };
+}
+
+/** The knowledge base: in the store that brains share, if one is set, otherwise in the home. */
+function placeKnowledge({ home, config, store }: Pick<BrainOptions, "home" | "config" | "store">): Knowledge {
+  if (store === "memory") return sqliteKnowledge(":memory:");
+  const address = config.get("store");
+  return address === undefined
+    ? sqliteKnowledge(join(home, "knowledge.db"))
+    : lateKnowledge(async () => (await import("./knowledge/postgres-knowledge.ts")).postgresKnowledge(address));
 }
 
 /** Opens the store, and the bus if one is set; BAD_REQUEST for a bus without a store that brains could share. */

@@ -2,13 +2,17 @@ import assert from "node:assert/strict";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import type { Hand, Outcome } from "@vidro/core";
 import { openBrain } from "../brain.ts";
 import { readConfig } from "../config.ts";
 import { calls, fakeOpenAi, text } from "../../../../tests/support/fake-openai.ts";
-import type { KnowledgeEntry } from "./knowledge.ts";
+import { startPostgres } from "../../../../tests/support/postgres-server.ts";
+import { openDatabase } from "../stores/sqlite/open.ts";
+import { entry, knowledgeContract } from "./knowledge.contract.ts";
+import { postgresKnowledge } from "./postgres-knowledge.ts";
 import { sqliteKnowledge } from "./sqlite-knowledge.ts";
+import { KNOWLEDGE_MIGRATIONS } from "./sqlite-schema.ts";
 
 async function folderFor(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "vidro-knowledge-")));
@@ -16,76 +20,45 @@ async function folderFor(t: TestContext): Promise<string> {
   return folder;
 }
 
-const entry = (id: string, title: string, more: Partial<KnowledgeEntry> = {}): KnowledgeEntry => ({
-  id,
-  owner: "ana",
-  title,
-  tags: [],
-  snippet: "",
-  status: "unverified",
-  trust: "model",
-  at: 1,
-  ...more,
+let opened = 0;
+const postgres = await startPostgres();
+after(() => postgres.close());
+
+knowledgeContract("sqlite", async (entries) => sqliteKnowledge(":memory:", entries === undefined ? {} : { entries }));
+knowledgeContract("postgres", async (entries) =>
+  postgresKnowledge(postgres.storeUrl(`knowledge_${(opened += 1)}`), entries),
+);
+
+test("entries that an older version wrote are found by their words", async (t) => {
+  const path = join(await folderFor(t), "knowledge.db");
+  const old = openDatabase(path, KNOWLEDGE_MIGRATIONS.slice(0, 2));
+  old.exec(
+    "INSERT INTO entry VALUES (1, 'kb_1', 'ana', 'Configurações', '[]', 'A porta.', 'unverified', 'model', NULL, NULL, 1)",
+  );
+  old.close();
+  const knowledge = sqliteKnowledge(path);
+  t.after(() => knowledge.close());
+  await knowledge.add(entry("kb_2", "newer"));
+  for (const [words, id] of [
+    ["configuracao portas", "kb_1"],
+    ["newer", "kb_2"],
+  ] as const)
+    assert.deepEqual(
+      (await knowledge.search({ text: words, limit: 5 })).map((found) => found.id),
+      [id],
+    );
 });
 
-test("entries are found by words without their accents, the best first, and only by their owner", async (t) => {
-  const knowledge = sqliteKnowledge(join(await folderFor(t), "knowledge.db"));
-  t.after(() => knowledge.close());
-  await knowledge.add(entry("1", "Configuração do servidor", { snippet: "A porta é 8080." }));
-  await knowledge.add(entry("2", "Backups", { snippet: "O servidor tem a configuracao em /etc." }));
-  await knowledge.add(entry("3", "Configuração do servidor", { owner: "bob" }));
-  await knowledge.add(entry("1", "another title under a known id"));
-  const ids = async (words: string) =>
-    (await knowledge.search({ owner: "ana", text: words, limit: 5 })).map(({ id }) => id);
-  assert.deepEqual(await ids("CONFIGURAÇÃO servidor"), ["1", "2"]);
-  assert.deepEqual(await ids("configuracao 8080"), ["1"]);
-  assert.deepEqual(await ids("backups nonsense"), ["2"], "some words are enough when no entry has all");
-  assert.deepEqual(await ids("another"), []);
-  for (const rubbish of ['" OR 1', "title:x NEAR(", "*", "", "-", "'; DROP TABLE entry"]) await ids(rubbish);
-  assert.equal(await knowledge.verify("3", "ana"), false);
-  assert.equal(await knowledge.remove("2", "bob"), false);
-  assert.equal(await knowledge.remove("2", "ana"), true);
-  assert.equal(await knowledge.verify("1", "ana"), true);
+test("brains on one database share their knowledge", async (t) => {
+  const folder = await folderFor(t);
+  const env = { VIDRO_MODEL: "offline", VIDRO_STORE: postgres.storeUrl("shared") };
+  const open = (name: string) => openBrain({ home: join(folder, name), config: readConfig({ env }) });
+  const [one, other] = await Promise.all([open("one"), open("other")]);
+  t.after(() => Promise.all([one.close(), other.close()]));
+  await one.knowledge.add(entry("kb_1", "Portas"));
   assert.deepEqual(
-    (await knowledge.search({ owner: "ana", text: "servidor", limit: 5 })).map(({ id, status }) => [id, status]),
-    [["1", "verified"]],
-  );
-});
-
-test("G7 an owner who floods the knowledge base removes own entries alone, unverified ones, the oldest first", async (t) => {
-  const knowledge = sqliteKnowledge(join(await folderFor(t), "knowledge.db"), { entries: 6 });
-  t.after(() => knowledge.close());
-  const ids = async (owner: string) =>
-    (await knowledge.search({ owner, text: "flood", limit: 20 })).map(({ id }) => id).toSorted();
-  await knowledge.add(entry("a1", "flood"));
-  await knowledge.add(entry("a2", "flood"));
-  for (const id of ["b1", "b2", "b3", "b4", "b5"]) {
-    await knowledge.add(entry(id, "flood", { owner: "bob" }));
-    if (id === "b1") assert.equal(await knowledge.verify("b1", "bob"), true);
-  }
-  assert.deepEqual(
-    [await ids("ana"), await ids("bob")],
-    [
-      ["a1", "a2"],
-      ["b1", "b3", "b4", "b5"],
-    ],
-  );
-  await knowledge.add(entry("b6", "flood", { owner: "bob" }));
-  assert.deepEqual(
-    [await ids("ana"), await ids("bob")],
-    [
-      ["a1", "a2"],
-      ["b1", "b4", "b5", "b6"],
-    ],
-  );
-  assert.equal(await knowledge.remove("b6", "bob"), true);
-  for (const id of ["a3", "a4", "a5"]) await knowledge.add(entry(id, "flood"));
-  assert.deepEqual(
-    [await ids("ana"), await ids("bob")],
-    [
-      ["a3", "a4", "a5"],
-      ["b1", "b4", "b5"],
-    ],
+    (await other.knowledge.search({ text: "porta", limit: 5 })).map(({ id }) => id),
+    ["kb_1"],
   );
 });
 

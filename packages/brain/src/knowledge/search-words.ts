@@ -15,7 +15,7 @@ const STEMMED_CHARS = 4;
 /** The words of a text in order, as they are compared. */
 export function searchWords(text: string): readonly string[] {
   const plain = text.normalize("NFKD").replace(MARK, "").toLowerCase();
-  return (plain.match(WORD) ?? []).map(stemOf);
+  return (plain.match(WORD) ?? []).map((word) => stemOf(word.slice(0, KNOWLEDGE_LIMITS.wordChars)));
 }
 
 /** The different words of a query, as many as count. */

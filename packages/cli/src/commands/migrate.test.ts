@@ -21,6 +21,7 @@ test("a home goes to PostgreSQL with every run, token and chain as it was, also 
   await using stage = await Stage.set();
   for (const task of ["how much disk is free?", "what time is it?"]) await stage.run("run", task);
   const token = lines((await stage.run("tokens", "create", "--json")).stdout)[0];
+  for (const title of ["Older", "Newer"]) await stage.run("kb", "add", title, "kept");
   const before = await exported(stage);
   assert.equal(before.length, 2);
   const store = server.storeUrl("whole");
@@ -34,6 +35,11 @@ test("a home goes to PostgreSQL with every run, token and chain as it was, also 
   const audit = await moved.run("audit", "verify");
   assert.equal(audit.code, 0, audit.stdout + audit.stderr);
   assert.ok((await moved.run("tokens", "list", "--json")).stdout.includes(String(token?.["token_id"])));
+  const known = lines((await moved.run("kb", "list", "--json")).stdout);
+  assert.deepEqual(
+    known.map(({ title }) => title),
+    ["Newer", "Older"],
+  );
   assert.equal((await moved.run("run", "how much disk is free?")).code, 0, "it goes on there");
   assert.equal((await exported(moved)).length, 3);
 });

@@ -50,6 +50,8 @@ export const KNOWLEDGE_LIMITS = {
   snippetChars: 8 * KIB,
   /** Tags of an entry. */
   tags: 20,
+  /** Characters of a word that count. */
+  wordChars: 64,
   /** Words of a query that count. */
   queryWords: 16,
   /** Matching entries of one search that are ranked, the newest first. */
@@ -81,6 +83,8 @@ export const SEARCH_LIMITS = {
 export const POSTGRES_LIMITS = {
   /** Connections of one brain, besides the one for wakes. */
   connections: 8,
+  /** Connections of one brain for its knowledge. */
+  knowledgeConnections: 2,
   /** How long an unused connection stays open. */
   idleMs: 30 * SECOND_MS,
   /** How long connecting may take. */

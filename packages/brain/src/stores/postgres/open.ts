@@ -25,19 +25,26 @@ interface OpenedDatabase {
   readonly address: PostgresAddress;
 }
 
+/** How a database is opened. */
+interface OpenOptions {
+  readonly migrations?: readonly string[];
+  /** Connections at most. */
+  readonly connections?: number;
+}
+
 /**
  * Connects, migrates the schema under a lock that several brains may race for, and makes the pool. A server that is not
  * there yet is waited for.
  */
 export async function openPostgres(
   asked: PostgresAddress,
-  migrations: readonly string[] = POSTGRES_MIGRATIONS,
+  { migrations = POSTGRES_MIGRATIONS, connections = POSTGRES_LIMITS.connections }: OpenOptions = {},
 ): Promise<OpenedDatabase> {
   const since = performance.now();
   for (let address = asked; ;) {
     try {
       const options = await prepareSchema(address, migrations);
-      return { address, pool: makePool(address, options) };
+      return { address, pool: makePool(address, options, connections) };
     } catch (thrown) {
       if (address.prefersTls && thrown instanceof Error && NO_TLS.test(thrown.message)) address = withoutTls(address);
       else if (thrown instanceof Fault) throw thrown;
@@ -59,12 +66,12 @@ export function wakeClient(address: PostgresAddress): Client {
   });
 }
 
-function makePool(address: PostgresAddress, options: string): Pool {
+function makePool(address: PostgresAddress, options: string, connections: number): Pool {
   return new pg.Pool({
     ...clientConfig(address, options),
     application_name: "vidro",
     types: TYPES,
-    max: POSTGRES_LIMITS.connections,
+    max: connections,
     idleTimeoutMillis: POSTGRES_LIMITS.idleMs,
     connectionTimeoutMillis: POSTGRES_LIMITS.connectMs,
     statement_timeout: POSTGRES_LIMITS.statementMs,

@@ -87,4 +87,24 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     RETURN cardinality(gone);
   END $$;
   `,
+  // Findings with their words, as the brain makes them; the weights A, B and C are title, tags and text.
+  `
+  CREATE TABLE knowledge (
+    number  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id      text NOT NULL UNIQUE,
+    owner   text NOT NULL,
+    title   text NOT NULL,
+    tags    text NOT NULL,
+    snippet text NOT NULL,
+    status  text NOT NULL,
+    trust   text NOT NULL,
+    run     text,
+    seq     bigint,
+    at      bigint NOT NULL,
+    words   tsvector NOT NULL
+  );
+  CREATE INDEX knowledge_words ON knowledge USING gin (words);
+  CREATE INDEX knowledge_owner ON knowledge (owner, number);
+  CREATE INDEX knowledge_unverified ON knowledge (owner, number) WHERE status = 'unverified';
+  `,
 ];
