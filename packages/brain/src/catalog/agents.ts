@@ -13,10 +13,10 @@ const BUNNY_SINCE = Date.UTC(2026, 10, 1);
 /** The agent that carries out one command and decides nothing; it holds no conversations, so no list has it. */
 const DIRECT_AGENT: AgentProfile = {
   name: DIRECT,
-  description: "Carries out exactly the command that it is given.",
+  description: "Carries out exactly the command or the call that it is given.",
   prompt: "",
   model: DIRECT,
-  tools: ["command"],
+  tools: ["command", "started_processes", "read_output", "stop_process"],
 };
 
 const KIND = "agent";

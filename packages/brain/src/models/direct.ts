@@ -3,11 +3,11 @@ import { parseJson } from "@vidro/core/codec";
 import { DIRECT, isTask, taskBeforeDigest } from "@vidro/core/run";
 import type { Json, JsonObject, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
 
-const TOOL = "command";
+const COMMAND = "command";
 
 /**
- * A model that decides nothing: its task is a program with arguments as a JSON array, which it calls once on each hand
- * of the run; the outcomes are its answer. It keeps nothing between calls.
+ * A model that decides nothing: its task is a program with arguments as a JSON array, or a tool with its input as an
+ * object, which it calls once on each hand of the run; the outcomes are its answer. It keeps nothing between calls.
  */
 export function directModel(): Model {
   return { name: DIRECT, call: (request, signal) => stream(request, signal) };
@@ -26,16 +26,26 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 /** The next step, from the conversation alone: the command on the next hand, or the end. */
 function nextCall({ turns, tools }: ModelRequest): ModelCall {
   const start = turns.findLastIndex(isTask);
-  const [command = "", ...args] = argvIn(taskBeforeDigest(turns[start]?.text ?? ""));
-  const tool = tools.find(({ name }) => name === TOOL);
-  if (tool === undefined) throw new Fault("BAD_REQUEST", `No hand of this run has the tool ${TOOL}.`);
+  const { tool: name, input: asked } = callIn(taskBeforeDigest(turns[start]?.text ?? ""));
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined) throw new Fault("BAD_REQUEST", `No hand of this run has the tool ${name}.`);
   const results = resultsIn(turns.slice(start + 1));
   const hosts = hostsIn(tool.parameters["properties"]);
   if (results.length >= Math.max(1, hosts.length))
     return { id: "direct-done", tool: "done", input: { result: answer(results, hosts) } };
   const host = hosts[results.length];
-  const input = { command, args, ...patience(tool), ...(host === undefined ? {} : { hand: host }) };
-  return { id: `direct-${results.length + 1}`, tool: TOOL, input };
+  const limits = name === COMMAND ? patience(tool) : {};
+  const input = { ...asked, ...limits, ...(host === undefined ? {} : { hand: host }) };
+  return { id: `direct-${results.length + 1}`, tool: name, input };
+}
+
+/** The call that a task stands for. */
+function callIn(task: string): { readonly tool: string; readonly input: JsonObject } {
+  const value = jsonIn(task);
+  if (isObject(value) && typeof value["tool"] === "string" && isObject(value["input"]))
+    return { tool: value["tool"], input: value["input"] };
+  const [command = "", ...args] = argvIn(value);
+  return { tool: COMMAND, input: { command, args } };
 }
 
 /**
@@ -53,9 +63,8 @@ function resultsIn(turns: readonly Turn[]): readonly string[] {
   return results;
 }
 
-/** Parses an array of strings; anything else is refused, since a guess could run a wrong command. */
-function argvIn(task: string): readonly string[] {
-  const value = jsonIn(task);
+/** Checks an array of strings; anything else is refused, since a guess could run a wrong command. */
+function argvIn(value: Json): readonly string[] {
   const isArgv = Array.isArray(value) && value.every((word) => typeof word === "string") && value[0] !== undefined;
   if (!isArgv || value[0] === "")
     throw new Fault("BAD_REQUEST", 'The task is to be a JSON array of a program and its arguments: ["uname", "-a"].');

@@ -6,6 +6,7 @@ import { addKnowledge } from "./knowledge-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addAcp, addMcp, addTcp, addWorker } from "./wire-program.ts";
 import { addWebhooks } from "./webhooks-program.ts";
+import { addProcesses } from "./processes-program.ts";
 import { addSchedules } from "./schedules-program.ts";
 import { helpIn } from "./help-words.ts";
 import { terminalLanguage } from "../view/terminal-kind.ts";
@@ -46,6 +47,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addWebhooks(root, exit);
   addTokens(root, exit);
   addHands(root, exit);
+  addProcesses(root, exit);
   addMcp(root, exit);
   addAcp(root, exit);
   addTcp(root, exit);

@@ -1,5 +1,6 @@
 import type { HandRecord } from "@vidro/client";
 import { REGISTER_LIMITS } from "@vidro/core";
+import { directTask } from "@vidro/core/run";
 import { approvalAsked, approvalRows, oneLine, outcomeWords } from "@vidro/core/text";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { BrainFlags } from "../../brain-api/brain-address.ts";
@@ -32,9 +33,10 @@ export async function exec(on: string, argv: readonly string[], flags: ExecFlags
     const hands = await register.list({ select: on });
     const way: Way = hands.length > 1 ? "each" : "stream";
     const ask = questions(flags);
+    const task = directTask(argv);
     const jobs = hands.map((hand): HandExecution => {
       const heard = new Heard(flags.json === true ? "line" : way);
-      const order = { runs, hand, argv, workspace: requireFolder("."), hear: (event: OutputPart) => heard.take(event) };
+      const order = { runs, hand, task, workspace: requireFolder("."), hear: (event: OutputPart) => heard.take(event) };
       return { hand, heard, execution: new Execution({ ...order, answer: ask(hand) }) };
     });
     const interrupts = new Interrupts(runs, jobs);

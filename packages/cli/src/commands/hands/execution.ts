@@ -1,18 +1,19 @@
 import { constants } from "node:os";
 import { asFault, Fault, isTerminal } from "@vidro/core";
-import { DIRECT, directTask } from "@vidro/core/run";
-import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked } from "@vidro/core";
+import { DIRECT } from "@vidro/core/run";
+import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked, ValueOutcome } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { EXIT } from "../../program/exit-codes.ts";
 import { faultRow } from "../../program/output.ts";
 import type { SignedAnswer } from "../../view/questions.ts";
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 
-/** One command on one hand. */
+/** One command, or one call of a tool, on one hand. */
 export interface ExecutionOptions {
   readonly runs: BrainRuns;
   readonly hand: HandRecord;
-  readonly argv: readonly string[];
+  /** The task of a direct run. */
+  readonly task: string;
   readonly workspace: string;
   /** Receives output of the command while it runs. */
   readonly hear: (event: Extract<LiveEvent, { type: "action.output" }>) => void;
@@ -26,6 +27,8 @@ export interface ExecutionResult {
   /** Exit code of the command, or of the fault. */
   readonly exit: number;
   readonly outcome?: ProcessOutcome;
+  /** The outcome of a tool that starts no process. */
+  readonly value?: ValueOutcome;
   readonly fault?: FaultReport;
 }
 
@@ -64,8 +67,8 @@ export class Execution {
 
   /** Runs the command and gives how it ended; rejects when the run cannot be started. */
   async carryOut(): Promise<ExecutionResult> {
-    const { runs, hand, argv, workspace } = this.#order;
-    const { run } = await runs.start({ task: directTask(argv), agent: DIRECT, hand: hand.id, workspace });
+    const { runs, hand, task, workspace } = this.#order;
+    const { run } = await runs.start({ task, agent: DIRECT, hand: hand.id, workspace });
     this.#run = run.id;
     for await (const followed of runs.follow(run.id, 0, this.#hangUp.signal)) {
       if ("entry" in followed) this.#take(followed.entry);
@@ -94,7 +97,7 @@ export class Execution {
     await this.#order.runs.answer(this.#run, { ...answer, question: question.id });
   }
 
-  #endOf(): Pick<ExecutionResult, "exit" | "outcome" | "fault"> {
+  #endOf(): Omit<ExecutionResult, "run"> {
     const last = this.#entries.at(-1)?.event;
     if (last === undefined || !isTerminal(last) || last.type === "run.aborted") return { exit: EXIT.aborted };
     if (last.type === "run.failed") return { exit: faultRow(last.fault.code).exit, fault: last.fault };
@@ -103,6 +106,8 @@ export class Execution {
         return { exit: faultRow(event.fault.code).exit, fault: event.fault };
       if (event.type === "action.finished" && event.outcome.kind === "process")
         return { exit: exitOf(event.outcome), outcome: event.outcome };
+      if (event.type === "action.finished" && event.outcome.kind === "value")
+        return { exit: EXIT.ok, value: event.outcome };
     }
     const fault = new Fault("TOOL_FAILED", "The run ended without having carried the command out.").report();
     return { exit: EXIT.failed, fault };
