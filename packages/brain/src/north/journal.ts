@@ -1,6 +1,14 @@
 import { randomUUIDv7 } from "node:crypto";
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { PAGE_LIMITS, REASONING_EFFORTS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
+import {
+  HELPER_LIMITS,
+  helperThread,
+  PAGE_LIMITS,
+  parentOfThread,
+  REASONING_EFFORTS,
+  RUN_LIMITS,
+  STREAM_LIMITS,
+} from "@vidro/core";
 import type { Budget, HandCatalog, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 import type { AgentCatalog } from "../catalog/agents.ts";
 import { reviewAlways } from "../run/always-review.ts";
@@ -93,7 +101,10 @@ function own({ runs }: JournalDependencies, { params, caller }: RouteCall): Prom
 }
 
 async function stands(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
-  return { json: asJson(await own(deps, call)) };
+  const head = await own(deps, call);
+  const below = await deps.runs.list({ owner: head.owner, thread: helperThread(head.id), limit: HELPER_LIMITS.perRun });
+  const helpers = below.toReversed().map(({ id, status, task }) => ({ id, status, task }));
+  return { json: { ...asJson(head), ...(helpers.length === 0 ? {} : { helpers }) } };
 }
 
 async function events(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
@@ -184,7 +195,8 @@ function begun({ run, existed }: Awaited<ReturnType<Runs["start"]>>): Reply {
 }
 
 function asJson(head: RunHead): JsonObject {
-  return { ...head };
+  const parent = parentOfThread(head.thread);
+  return { ...head, ...(parent === undefined ? {} : { parent }) };
 }
 
 type Shapes = Pick<Route, "summary" | "query" | "body" | "mends" | "answer" | "produces">;
@@ -197,16 +209,23 @@ function route(target: `${"GET" | "POST"} /v1/runs${string}`, shapes: Shapes, ha
 const NAME = { type: "string", minLength: 1, maxLength: 128 };
 const COUNT = { type: "integer", minimum: 1 };
 const TRUTH = { type: "boolean" };
+const STATUS = { enum: ["running", "asking", "finished", "failed", "aborted"] };
 const HEAD = object(
   {
     id: NAME,
     owner: NAME,
     thread: NAME,
     task: { type: "string" },
-    status: { enum: ["running", "asking", "finished", "failed", "aborted"] },
+    status: STATUS,
     seq: { type: "integer", minimum: 0 },
     startedAt: { type: "integer", description: "Milliseconds since the epoch." },
     updatedAt: { type: "integer", description: "Milliseconds since the epoch." },
+    parent: { ...NAME, description: "The run that this one helps." },
+    helpers: {
+      type: "array",
+      description: "Where one run is asked for: the runs that help it, oldest first.",
+      items: object({ id: NAME, status: STATUS, task: { type: "string" } }, ["id", "status", "task"]),
+    },
     damaged: { type: "string", description: "Why its journal cannot be read; seq and updatedAt are not known then." },
   },
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],

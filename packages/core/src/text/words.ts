@@ -1,6 +1,9 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../limits.ts";
 import { commandLine, oneLine, quoteWord } from "./printable.ts";
 import type { Usage } from "../event.ts";
+import { isObject } from "../json.ts";
+import type { Json } from "../json.ts";
+import { DELEGATE } from "../parent-link.ts";
 import type { Action, Plan } from "../tool.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
@@ -61,10 +64,17 @@ export function actionWords(action: Action, chars = 120): string {
     const rest = Array.isArray(args) ? args.map((word: unknown) => String(word)) : [];
     return oneLine(Array.isArray(args) ? commandLine([command, ...rest]) : command, chars);
   }
+  const { tasks } = action.input;
+  if (action.tool === DELEGATE && Array.isArray(tasks))
+    return oneLine(`${DELEGATE} ${tasks.map((one) => taskOf(one)).join("; ")}`, chars);
   const values = Object.values(action.input).map((value) =>
     typeof value === "string" ? value : JSON.stringify(value),
   );
   return oneLine([action.tool, ...values].join(" "), chars);
+}
+
+function taskOf(one: Json): string {
+  return isObject(one) ? String(one["task"]) : String(one);
 }
 
 /** Exactly what a plan would do, on one line of any length. */
