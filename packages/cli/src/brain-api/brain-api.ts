@@ -74,6 +74,7 @@ export interface BrainRuns {
   list(filter: {
     readonly open?: boolean;
     readonly ending?: string;
+    readonly thread?: string;
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;

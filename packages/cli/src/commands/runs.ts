@@ -1,13 +1,14 @@
 import { open } from "node:fs/promises";
-import { asFault, Fault, TERMINAL_LIMITS } from "@vidro/core";
+import { asFault, Fault, HELPER_LIMITS, helperThread, parentOfThread, TERMINAL_LIMITS } from "@vidro/core";
 import { countWords, oneLine, SHORT_ID_CHARS, spanWords } from "@vidro/core/text";
 import type { RunHead, RunStatus } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
+import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { findRun, lastRun } from "../brain-api/find-run.ts";
 import { entryLine } from "../view/json-lines.ts";
-import { paint, paintWord } from "../view/symbols.ts";
+import { paint, paintWord, terminalSymbols } from "../view/symbols.ts";
 import { printedScreen } from "../view/show-run.ts";
 import { waitForReader, print, say, writeJson, writeLine } from "../program/output.ts";
 
@@ -60,6 +61,7 @@ export async function printRun(
       await waitForReader();
     }
     screen.close();
+    if (flags.json !== true) for (const line of await helperRows(runs, id)) await afterReader(() => print(line));
     if (flags.json !== true) say(paint("dim", `${id} is ${status}.`, process.stderr));
     return EXIT.ok;
   });
@@ -111,7 +113,22 @@ export function runRows(heads: readonly RunHead[]): readonly string[] {
   return heads.length === 0 ? [] : [paint("dim", heading.join("  ")), ...heads.map(row)];
 }
 
-function row({ id, status, task, startedAt, damaged }: RunHead): string {
+/** The helpers of a run, and those below them, as a tree; none without helpers. */
+async function helperRows(runs: Pick<BrainRuns, "list">, run: string, depth = 0): Promise<readonly string[]> {
+  if (depth >= HELPER_LIMITS.depth) return [];
+  const heads = await runs.list({ thread: helperThread(run), limit: HELPER_LIMITS.perRun });
+  const rows: string[] = [];
+  for (const { id, status, task } of heads.toReversed()) {
+    const place = `${"   ".repeat(depth)}${terminalSymbols().below}`;
+    const state = paintWord(COLOURS, oneLine(status, TASK_CHARS), STATUS_CHARS);
+    rows.push(`${place} ${paint("bold", id.slice(-SHORT_ID_CHARS))}  ${state}  ${oneLine(task, TASK_CHARS)}`);
+    rows.push(...(await helperRows(runs, id, depth + 1)));
+  }
+  return rows;
+}
+
+function row({ id, thread, status, task, startedAt, damaged }: RunHead): string {
+  const mark = parentOfThread(thread) === undefined ? "" : `${terminalSymbols().below} `;
   const age = `${spanWords(Math.max(0, Date.now() - startedAt))} ago`;
   return [
     paint("bold", id.slice(-SHORT_ID_CHARS)),
@@ -119,7 +136,7 @@ function row({ id, status, task, startedAt, damaged }: RunHead): string {
       ? paintWord(COLOURS, oneLine(status, TASK_CHARS), STATUS_CHARS)
       : paint("red", "damaged".padEnd(STATUS_CHARS)),
     paint("dim", age.padStart(AGE_CHARS)),
-    oneLine(task, TASK_CHARS),
+    `${mark}${oneLine(task, TASK_CHARS)}`,
   ].join("  ");
 }
 
@@ -128,8 +145,10 @@ function headLine({ id, thread, status, seq, startedAt, updatedAt, task, damaged
   readonly status: RunStatus;
   readonly [field: string]: unknown;
 } {
+  const parent = parentOfThread(thread);
   return {
     run_id: id,
+    ...(parent === undefined ? {} : { parent_run_id: parent }),
     thread_id: thread,
     status,
     seq,

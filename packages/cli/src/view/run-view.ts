@@ -132,6 +132,11 @@ class TerminalScreen implements Screen {
     this.#draw();
   }
 
+  goOn(): void {
+    this.#spin();
+    this.#draw();
+  }
+
   releaseTerminal(): void {
     clearInterval(this.#spinner);
     this.#spinner = undefined;
@@ -317,6 +322,10 @@ class TerminalScreen implements Screen {
     this.#fold = new OutputLines();
     this.#doing = doing;
     this.#since = at;
+    this.#spin();
+  }
+
+  #spin(): void {
     if (!this.#options.live || this.#options.quiet || this.#recalling) return;
     this.#spinner ??= setInterval(() => this.#draw(), TERMINAL_LIMITS.spinnerMs).unref();
   }

@@ -17,6 +17,8 @@ export interface Screen {
   notice(words: string): void;
   /** Draws again what is redrawn: something in it has changed. */
   redraw(): void;
+  /** Goes on with what is redrawn after the terminal was released for a question of a helper. */
+  goOn(): void;
   /** Erases what is redrawn, so that others can write to the terminal until the next entry. */
   releaseTerminal(): void;
   /** Shows nothing more. */
@@ -54,6 +56,7 @@ export function ndjsonScreen(run: string, { verbose }: Pick<Verbosity, "verbose"
     // Notes are for people: stdout is the journal.
     notice: (words) => say(words),
     redraw: () => undefined,
+    goOn: () => undefined,
     releaseTerminal: () => undefined,
     close: () => undefined,
   };

@@ -57,7 +57,14 @@ export async function showTalkedRun(
   line = openRemarkLine(tell, () => screen.redraw());
   let code: number;
   try {
-    code = await watchRun({ runs, run: run.id, after: run.after, screen, answerer: answererFor({}) });
+    code = await watchRun({
+      runs,
+      run: run.id,
+      after: run.after,
+      screen,
+      answerer: answererFor({}),
+      screenOf: (id) => questionScreen(id, {}),
+    });
   } catch (thrown) {
     line.end();
     throw thrown;
@@ -77,6 +84,7 @@ export async function showRun(
     after: run.after,
     screen: await screenFor(run.id, flags),
     answerer: answererFor(flags),
+    screenOf: (id) => questionScreen(id, flags),
   });
 }
 
@@ -92,6 +100,13 @@ async function screenFor(run: string, flags: ShowFlags, written?: TerminalOption
   const stream = peopleStream();
   const live = stream.isTTY && terminalName() !== "dumb";
   return terminalScreen({ run, stream, live, isPiped: !process.stdout.isTTY, quiet, verbose, written });
+}
+
+/** The screen for the questions of a helper: nothing else of it is shown, and nothing at all to programs. */
+async function questionScreen(run: string, { json }: ShowFlags): Promise<Screen> {
+  if (json === true) return { ...ndjsonScreen(run, { verbose: false }), entry: () => undefined };
+  const { terminalScreen } = await import("./run-view.ts");
+  return terminalScreen({ run, stream: peopleStream(), live: false, isPiped: false, quiet: true, verbose: false });
 }
 
 /** The screen for a run that is only printed: all of it goes to stdout, and nothing is redrawn. */

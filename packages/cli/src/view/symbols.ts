@@ -46,6 +46,8 @@ export interface TerminalSymbols {
   readonly thought: string;
   readonly stop: string;
   readonly bar: string;
+  /** Before a run that is below another one. */
+  readonly below: string;
   readonly spinner: readonly string[];
 }
 
@@ -63,6 +65,7 @@ const DRAWN: TerminalSymbols = {
   thought: "~",
   stop: "■",
   bar: "│",
+  below: "└",
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
 
@@ -80,6 +83,7 @@ const TYPED: TerminalSymbols = {
   thought: "~",
   stop: "#",
   bar: "|",
+  below: "`-",
   spinner: ["-", "\\", "|", "/"],
 };
 

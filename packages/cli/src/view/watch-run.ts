@@ -1,6 +1,7 @@
 import { asFault, FAULTS, isTerminal, TERMINAL_LIMITS } from "@vidro/core";
 import type { Entry, QuestionAsked, TerminalEvent } from "@vidro/core";
 import { EXIT } from "../program/exit-codes.ts";
+import { HelperQuestions } from "./helper-questions.ts";
 import { onInterrupt } from "./interrupts.ts";
 import type { InterruptTarget, LeaveReason } from "./interrupts.ts";
 import { absentAnswerer } from "./questions.ts";
@@ -18,6 +19,8 @@ interface WatchOptions {
   readonly after: number;
   readonly screen: Screen;
   readonly answerer: Answerer;
+  /** Where the questions of a helper of the run are shown. */
+  readonly screenOf: (run: string) => Promise<Screen>;
 }
 
 /** Shows a run to its end, drives it when it has no driver, and gives the exit code. */
@@ -60,10 +63,12 @@ class Watcher implements InterruptTarget {
   readonly #fate = new RunFate();
   /** Ids of the hands of the run, with commas. */
   #hands = "";
+  readonly #helpers: HelperQuestions;
 
   constructor(watching: WatchOptions) {
     this.#watching = watching;
     this.#cursor = watching.after;
+    this.#helpers = new HelperQuestions(watching, () => this.#answers);
   }
 
   async watch(): Promise<number> {
@@ -95,6 +100,7 @@ class Watcher implements InterruptTarget {
   /** Gathers what the watcher itself has to know of a run. */
   #take({ event }: Entry): void {
     this.#fate.take(event);
+    this.#helpers.take(event);
     if (event.type === "run.started") this.#hands = event.hand;
   }
 
@@ -120,6 +126,7 @@ class Watcher implements InterruptTarget {
   }
 
   leave(leaving: LeaveReason): void {
+    this.#helpers.end();
     this.#leaving ??= leaving;
     this.#asking?.abort();
     this.#hangUp.abort();
@@ -133,14 +140,17 @@ class Watcher implements InterruptTarget {
     if (this.#leaving !== undefined) this.#hangUp.abort();
     const vigil = new Vigil(this.#watching, () => this.#hands);
     try {
+      this.#helpers.open();
       for await (const followed of runs.follow(run, this.#cursor, signal)) {
         await waitForReader(signal);
         if ("live" in followed) screen.live(followed.live);
         else {
           const { entry } = followed;
           this.#take(entry);
-          if (!isTerminal(entry.event)) await this.#show(entry);
-          else {
+          if (!isTerminal(entry.event)) {
+            await this.#show(entry);
+            this.#helpers.open();
+          } else {
             screen.entry(entry);
             return entry.event;
           }
@@ -221,6 +231,7 @@ class Watcher implements InterruptTarget {
   }
 
   #over(end: TerminalEvent): number {
+    this.#helpers.end();
     this.#asking?.abort();
     this.#watching.screen.close();
     if (end.type === "run.failed") sayFault(end.fault);
