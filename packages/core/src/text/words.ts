@@ -74,7 +74,8 @@ export function actionWords(action: Action, chars = 120): string {
 }
 
 function taskOf(one: Json): string {
-  return isObject(one) ? String(one["task"]) : String(one);
+  const task = isObject(one) ? one["task"] : one;
+  return typeof task === "string" ? task : JSON.stringify(task);
 }
 
 /** Exactly what a plan would do, on one line of any length. */
