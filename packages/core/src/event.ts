@@ -184,6 +184,8 @@ export interface Usage {
   readonly thinkingTokens?: number;
   /** Cost in US dollars at the price when the reply came; absent when it is nothing, or the price is not known. */
   readonly costUsd?: number;
+  /** Tokens of prompt and reply whose price is not known, so that they are in no cost. */
+  readonly unpricedTokens?: number;
 }
 
 /** The model replied with at most one action; `told` reports to the model what of its reply was not carried out. */

@@ -21,6 +21,7 @@ export * from "./receipt.ts";
 export * from "./reply-parts.ts";
 export * from "./sampling.ts";
 export * from "./tool.ts";
+export * from "./spending.ts";
 export * from "./usage.ts";
 export { parseSkill, SKILL_FILE } from "./skill.ts";
 export type { SkillText } from "./skill.ts";

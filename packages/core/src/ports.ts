@@ -3,6 +3,7 @@ import type { Entry, HealTried, LiveEvent, Turn, Usage } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import type { JsonObject } from "./json.ts";
 import type { Sampling, ToolChoice } from "./sampling.ts";
+import type { Spending } from "./spending.ts";
 import type { VendorParts } from "./reply-parts.ts";
 import type { Action, ActionEnd, Judgement, ToolSpec } from "./tool.ts";
 
@@ -102,6 +103,31 @@ export interface Journal {
   verify(run: string): Promise<{ readonly entries: number; readonly brokenAt?: number; readonly reason?: string }>;
   /** Commits pending entries and closes. */
   close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------------------------------------- spending
+
+/** The spending of a day or thread of one owner. */
+export interface SpendingRow extends Spending {
+  /** The day as `2026-12-01` in UTC, or the id of the thread. */
+  readonly key: string;
+  readonly owner: string;
+  /** When the last entry was counted, in milliseconds since the epoch. */
+  readonly updatedAt: number;
+}
+
+/**
+ * What models used and cost, summed up by day and by thread. Each entry of a journal is counted once, in the commit that
+ * appends it. Deleting a run changes no day; a thread is forgotten with its last run.
+ */
+export interface SpendingSums {
+  /** The sum of a day of UTC (`2026-12-01`) or a thread, of all owners. */
+  sum(by: "day" | "thread", key: string): Promise<Spending>;
+  /** Sums whose last entry is not older than `since`, newest first, at most `limit`; of all owners unless one is named. */
+  list(
+    by: "day" | "thread",
+    filter: { readonly owner?: string; readonly since: number; readonly limit: number },
+  ): Promise<readonly SpendingRow[]>;
 }
 
 // ---------------------------------------------------------------------------------------------- records

@@ -16,5 +16,6 @@ export function addUsage(one: Usage, other: Usage): Usage {
     ...sum("cacheWriteTokens"),
     ...sum("thinkingTokens"),
     ...sum("costUsd"),
+    ...sum("unpricedTokens"),
   };
 }

@@ -1,13 +1,16 @@
 import { FIRST_GENERATION } from "@vidro/core/run";
 import { memoryJournal } from "./memory/journal.ts";
 import { memoryRecords } from "./memory/records.ts";
+import { MemorySpending } from "./memory/spending.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
 /** A store in memory; it is the reference for the behaviour of every store. */
 export function memoryStore(options: StoreOptions = {}): Store {
   const now = options.now ?? Date.now;
-  const journal = memoryJournal(now);
+  const spending = new MemorySpending();
+  const journal = memoryJournal(now, (run, entries) => spending.count(run, entries));
   const condition = { damaged: () => [], openRuns: async () => journal.openRuns() };
   const incarnation = { generation: FIRST_GENERATION, floor: 0 };
-  return { incarnation, journal, records: memoryRecords(now), condition, close: () => journal.close() };
+  const records = memoryRecords(now);
+  return { incarnation, journal, records, spending, condition, close: () => journal.close() };
 }

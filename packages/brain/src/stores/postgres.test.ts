@@ -7,6 +7,7 @@ import { interleavings } from "./lease.contract.ts";
 import { thisHolder } from "./lease-holder.ts";
 import { POSTGRES_MIGRATIONS } from "./postgres/schema.ts";
 import { postgresStore } from "./postgres.ts";
+import { spendingAfterMigration } from "./spending.contract.ts";
 
 const server = await startPostgres();
 after(() => server.close());
@@ -122,4 +123,12 @@ test("an entry that was changed behind the journal is found", async () => {
   await server.query("DELETE FROM tampered.entry WHERE seq = 4");
   await begin(journal, "b");
   await store.close();
+});
+
+test("a store from before there were sums of what models used begins with what its journals tell", async () => {
+  const older = `DROP TABLE summed.spending; UPDATE summed.version SET version = ${POSTGRES_MIGRATIONS.length - 1}`;
+  const open = () => postgresStore(server.storeUrl("summed"));
+  const { before, after: later } = await spendingAfterMigration(open, () => server.query(older));
+  assert.equal(before.length, 5);
+  assert.deepEqual(later, before);
 });

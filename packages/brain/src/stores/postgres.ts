@@ -7,6 +7,7 @@ import { openPostgres, wakeClient } from "./postgres/open.ts";
 import { postgresRecords } from "./postgres/records.ts";
 import { postgresRetention } from "./postgres/retention.ts";
 import { SERVER_NOW } from "./postgres/rows.ts";
+import { postgresSpending } from "./postgres/spending.ts";
 import { PostgresWakes } from "./postgres/wakes.ts";
 import type { Incarnation, OpenRuns, Store, StoreOptions } from "./store.ts";
 
@@ -43,6 +44,7 @@ export async function postgresStore(where: string, options: StoreOptions = {}): 
       incarnation,
       journal,
       records: postgresRecords(connection, wakes, now ?? Date.now),
+      spending: postgresSpending(connection),
       retention: postgresRetention(connection),
       condition: {
         damaged: () => damage.list(),

@@ -9,6 +9,7 @@ import { openDatabase } from "./sqlite/open.ts";
 import { sqliteRecords } from "./sqlite/records.ts";
 import { sqliteRetention } from "./sqlite/retention.ts";
 import { SqliteSeals } from "./sqlite/seals.ts";
+import { SqliteSpending } from "./sqlite/spending.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
 /** Options of the SQLite store. */
@@ -29,10 +30,13 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
     const { sealKey: key } = options;
     const isRestored = options.restored === true;
     const seals = key === undefined ? undefined : new SqliteSeals(connection, { path, key, now, isRestored });
+    const spending = new SqliteSpending(connection);
+    const wrote = spending.count.bind(spending);
     return {
       incarnation,
       ...(key === undefined ? {} : { audit: sqliteAudit(connection, path, key) }),
-      journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor, ended: () => seals?.ended() }),
+      journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor, ended: () => seals?.ended(), wrote }),
+      spending: spending.sums,
       records: sqliteRecords(connection, { now, isSealed: seals !== undefined }),
       retention: sqliteRetention(connection, (run) => seals?.pruned(run)),
       condition: { damaged: () => damage.list(), openRuns: openRunsIn(connection, now) },

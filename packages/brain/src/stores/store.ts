@@ -1,4 +1,4 @@
-import type { Bus, Journal, Records } from "@vidro/core";
+import type { Bus, Journal, Records, SpendingSums } from "@vidro/core";
 import type { DamagedRun } from "./damage.ts";
 import type { SealKey } from "./seal.ts";
 
@@ -6,6 +6,7 @@ import type { SealKey } from "./seal.ts";
 export interface Store {
   readonly journal: Journal;
   readonly records: Records;
+  readonly spending: SpendingSums;
   readonly condition: StoreCondition;
   readonly incarnation: Incarnation;
   /** Only of a store with signed seals. */

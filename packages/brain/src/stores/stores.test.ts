@@ -5,6 +5,7 @@ import { journalContract } from "./journal.contract.ts";
 import { leaseContract } from "./lease.contract.ts";
 import { recordsContract } from "./records.contract.ts";
 import { retentionContract } from "./retention.contract.ts";
+import { prunedSpendingContract, spendingContract } from "./spending.contract.ts";
 import { STORES } from "./stores.ts";
 import type { OpenStore } from "./stores.ts";
 
@@ -19,5 +20,8 @@ for (const [name, open] of Object.entries({ ...STORES, postgres })) {
   journalContract(name, open);
   leaseContract(name, open);
   recordsContract(name, open);
-  if (name !== "memory") retentionContract(name, open);
+  spendingContract(name, open);
+  if (name === "memory") continue;
+  retentionContract(name, open);
+  prunedSpendingContract(name, open);
 }

@@ -85,6 +85,8 @@ export const POSTGRES_LIMITS = {
   connections: 8,
   /** Connections of one brain for its knowledge. */
   knowledgeConnections: 2,
+  /** Rows that the sum of one day or thread is spread over, so that brains that commit at once do not wait for a row. */
+  spendingShards: 16,
   /** How long an unused connection stays open. */
   idleMs: 30 * SECOND_MS,
   /** How long connecting may take. */

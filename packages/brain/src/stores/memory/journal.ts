@@ -24,9 +24,12 @@ interface StoredRun {
   term: Term;
 }
 
-/** A journal that ends with its process. */
-export function memoryJournal(now: () => number): MemoryJournal {
-  return new MemoryJournal(now);
+/** A journal that ends with its process; `wrote` is called with what was written. */
+export function memoryJournal(
+  now: () => number,
+  wrote: (run: NewRun, entries: readonly Entry[]) => void,
+): MemoryJournal {
+  return new MemoryJournal(now, wrote);
 }
 
 class MemoryJournal implements Journal {
@@ -34,9 +37,11 @@ class MemoryJournal implements Journal {
   readonly #runs = new Map<string, StoredRun>();
   readonly #byKey = new Map<string, StoredRun>();
   readonly #watchers = new Watchers();
+  readonly #wrote: (run: NewRun, entries: readonly Entry[]) => void;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, wrote: (run: NewRun, entries: readonly Entry[]) => void) {
     this.#now = now;
+    this.#wrote = wrote;
   }
 
   async create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
@@ -54,6 +59,7 @@ class MemoryJournal implements Journal {
       term: { holder, until: termEnd(this.#now()) },
     };
     this.#runs.set(run.id, kept);
+    this.#wrote(run, entries);
     if (run.key !== undefined) this.#byKey.set(keyOf(run.owner, run.key), kept);
     this.#watchers.tell(run.id, kept.entries.length);
     return { head: headOf(kept), lease: { run: run.id, epoch: 1 } };
@@ -64,6 +70,7 @@ class MemoryJournal implements Journal {
     const fresh = entries.slice(writtenBefore(kept, entries));
     kept.status = advance(lease.run, { seq: kept.entries.length, status: kept.status }, fresh);
     kept.entries.push(...fresh);
+    this.#wrote(kept.run, fresh);
     this.#watchers.tell(lease.run, kept.entries.length);
   }
 

@@ -8,6 +8,7 @@ import { advance, leaseLost } from "../run-rules.ts";
 import type { PostgresConnection, Statement } from "./connection.ts";
 import { PostgresRows } from "./rows.ts";
 import type { RunPlace } from "./rows.ts";
+import { countSpending, spendingShard, spendingValues } from "./spending.ts";
 
 /** The end of a run's journal, where the next append goes. */
 type PostgresTip = Pick<RunPlace, "number" | "epoch" | "status" | "seq" | "hash"> & {
@@ -33,37 +34,40 @@ interface RunDraft {
   readonly from: PostgresTip;
   tip: PostgresTip;
   readonly links: StoredLink[];
+  readonly fresh: Entry[];
   readonly calls: AppendCall[];
 }
 
-const APPEND: Statement = {
-  name: "append",
-  text: `WITH draft AS (
+const MOVE = `WITH draft AS (
       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
         AS draft (number, epoch, seq_before, seq, status, at, hash)),
     moved AS (
       UPDATE run SET seq = draft.seq, status = draft.status, updated = draft.at, hash = draft.hash FROM draft
       WHERE run.number = draft.number AND run.epoch = draft.epoch AND run.seq = draft.seq_before AND holder IS NOT NULL
-      RETURNING run.number),
+      RETURNING run.number, run.owner, run.thread),
     written AS (
       INSERT INTO entry (run, seq, at, body, hash) SELECT link.* FROM
         unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::text[]) AS link (run, seq, at, body, hash)
-        JOIN moved ON moved.number = link.run)
-    SELECT number FROM moved`,
-};
-// The same with parts. Parts of a run that was not moved are written, too, and belong to no run.
-const APPEND_WITH_PARTS: Statement = {
-  name: "append-parts",
-  text: APPEND.text.replace(
-    "SELECT number FROM moved",
-    `, part_written AS (
+        JOIN moved ON moved.number = link.run)`;
+// Parts of a run that was not moved are written, too, and belong to no run.
+const PARTS = `part_written AS (
       INSERT INTO part (hash, body) SELECT * FROM unnest($13::text[], $14::text[]) ON CONFLICT DO NOTHING),
     part_used AS (
       INSERT INTO part_use (run, hash) SELECT part.* FROM unnest($15::bigint[], $16::text[]) AS part (run, hash)
-        JOIN moved ON moved.number = part.run ON CONFLICT DO NOTHING)
-    SELECT number FROM moved`,
-  ),
-};
+        JOIN moved ON moved.number = part.run ON CONFLICT DO NOTHING)`;
+const MOVED = { from: "moved ON moved.number = used.run", owner: "moved.owner", thread: "moved.thread" };
+
+/** The statement of an append: with parts, and with what is to be counted. */
+const APPENDS = {
+  plain: statement("append", [MOVE]),
+  parts: statement("append-parts", [MOVE, PARTS]),
+  spent: statement("append-spent", [MOVE, countSpending(13, MOVED)]),
+  partsSpent: statement("append-parts-spent", [MOVE, PARTS, countSpending(17, MOVED)]),
+} as const;
+
+function statement(name: string, pieces: readonly string[]): Statement {
+  return { name, text: `${pieces.join(",\n    ")}\n    SELECT number FROM moved` };
+}
 
 /**
  * Appends of many runs in one statement, which is one round trip and one commit: it moves each run whose lease and last
@@ -73,6 +77,7 @@ const APPEND_WITH_PARTS: Statement = {
 export class PostgresAppends {
   readonly #connection: PostgresConnection;
   readonly #committed: (run: string, seq: number) => void;
+  readonly #shard = spendingShard();
   readonly #tips = new Map<string, PostgresTip>();
   /** The end of the last pending append of each run. */
   readonly #last = new Map<string, Promise<void>>();
@@ -221,15 +226,23 @@ export class PostgresAppends {
       links.map(({ stored }) => stored),
       links.map(({ hash }) => hash),
     ];
-    const rows = await (parts.length === 0
-      ? this.#connection.query<{ number: number }>(APPEND, values)
-      : this.#connection.query<{ number: number }>(APPEND_WITH_PARTS, [
-          ...values,
-          parts.map(([key]) => key),
-          parts.map(([, text]) => text),
-          uses.map(({ run }) => run),
-          uses.map(({ key }) => key),
-        ]));
+    const partValues = [
+      parts.map(([key]) => key),
+      parts.map(([, text]) => text),
+      uses.map(({ run }) => run),
+      uses.map(({ key }) => key),
+    ];
+    const spent = spendingValues(
+      this.#shard,
+      drafts.map(({ from, fresh }) => ({ number: from.number, entries: fresh })),
+    );
+    const kind =
+      parts.length === 0 ? (spent === undefined ? "plain" : "spent") : spent === undefined ? "parts" : "partsSpent";
+    const rows = await this.#connection.query<{ number: number }>(APPENDS[kind], [
+      ...values,
+      ...(parts.length === 0 ? [] : partValues),
+      ...(spent ?? []),
+    ]);
     return new Set(rows.map(({ number }) => number));
   }
 }
@@ -277,11 +290,12 @@ function extend(
   }: Pick<PostgresTip, "status"> & { readonly tip: PostgresTip; readonly links: readonly StoredLink[] },
 ): void {
   const { run } = call.lease;
-  const draft = drafts.get(run) ?? { run, from: tip, tip, links: [], calls: [] };
+  const draft = drafts.get(run) ?? { run, from: tip, tip, links: [], fresh: [], calls: [] };
   drafts.set(run, draft);
   const last = links.at(-1);
   draft.tip = { ...tip, status, seq: last?.seq ?? tip.seq, hash: last?.hash ?? tip.hash };
   draft.links.push(...links);
+  draft.fresh.push(...call.entries);
   draft.calls.push(call);
 }
 

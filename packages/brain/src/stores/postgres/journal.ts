@@ -14,6 +14,7 @@ import type { PostgresConnection } from "./connection.ts";
 import { PostgresRows, SERVER_NOW, termOf } from "./rows.ts";
 import type { RunPlace } from "./rows.ts";
 import { Sequences } from "./sequences.ts";
+import { countSpending, NOTHING_SPENT, spendingShard, spendingValues } from "./spending.ts";
 import type { PostgresWakes } from "./wakes.ts";
 
 /** Dependencies of the journal. */
@@ -39,7 +40,8 @@ const CREATE = {
     part_written AS (
       INSERT INTO part (hash, body) SELECT part.* FROM made, unnest($18::text[], $19::text[]) AS part ON CONFLICT DO NOTHING),
     part_used AS (
-      INSERT INTO part_use (run, hash) SELECT made.number, part.* FROM made, unnest($18::text[]) AS part)
+      INSERT INTO part_use (run, hash) SELECT made.number, part.* FROM made, unnest($18::text[]) AS part),
+    ${countSpending(20, { from: "made ON true", owner: "$2", thread: "$3" })}
     SELECT number FROM made`,
 };
 // The whole old lease is the condition: one that was renewed in between is not taken.
@@ -66,6 +68,7 @@ class PostgresJournal implements Journal {
   readonly #rows: PostgresRows;
   readonly #appends: PostgresAppends;
   readonly #sequences = new Sequences();
+  readonly #shard = spendingShard();
 
   constructor(options: PostgresJournalOptions) {
     this.#options = options;
@@ -202,6 +205,7 @@ class PostgresJournal implements Journal {
       links.map((link) => link.hash),
       parts.map(([key]) => key),
       parts.map(([, text]) => text),
+      ...(spendingValues(this.#shard, [{ number: 0, entries }]) ?? NOTHING_SPENT),
     ]);
     if (made === undefined) return this.#madeBefore({ run, entries, bodies }, holder);
     this.#appends.remember(id, { number: made.number, epoch: 1, isHeld: true, status, seq, hash });

@@ -107,4 +107,58 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX knowledge_owner ON knowledge (owner, number);
   CREATE INDEX knowledge_unverified ON knowledge (owner, number) WHERE status = 'unverified';
   `,
+  // What models used and cost, by day and thread; it begins with what the journals tell. The usage is cut out of a body,
+  // since PostgreSQL reads no JSON that has NUL in it.
+  `
+  CREATE TABLE spending (
+    kind        text NOT NULL,
+    key         text NOT NULL,
+    owner       text NOT NULL,
+    shard       smallint NOT NULL,
+    updated     bigint NOT NULL,
+    runs        bigint NOT NULL,
+    steps       bigint NOT NULL,
+    input       bigint NOT NULL,
+    output      bigint NOT NULL,
+    cached      bigint NOT NULL,
+    cache_write bigint NOT NULL,
+    thinking    bigint NOT NULL,
+    unpriced    bigint NOT NULL,
+    cost        float8 NOT NULL,
+    PRIMARY KEY (kind, key, owner, shard)
+  ) WITH (fillfactor = 70);
+  INSERT INTO spending
+    WITH told AS MATERIALIZED (
+      SELECT run, at, split_part(body, '"', 4) AS type, substring(body FROM '"usage":({[^{}]*})')::json AS usage FROM entry
+      WHERE body LIKE '{"type":"model.replied"%' OR body LIKE '{"type":"context.compacted"%'
+        OR body LIKE '{"type":"model.called","step":1,"attempt":1}%')
+    SELECT place.kind, place.key, run.owner, 0, max(at),
+      count(*) FILTER (WHERE type = 'model.called'), count(*) FILTER (WHERE type = 'model.replied'),
+      sum(coalesce((usage ->> 'inputTokens')::bigint, 0)), sum(coalesce((usage ->> 'outputTokens')::bigint, 0)),
+      sum(coalesce((usage ->> 'cachedTokens')::bigint, 0)), sum(coalesce((usage ->> 'cacheWriteTokens')::bigint, 0)),
+      sum(coalesce((usage ->> 'thinkingTokens')::bigint, 0)), 0, sum(coalesce((usage ->> 'costUsd')::float8, 0))
+    FROM told JOIN run ON run.number = told.run
+    CROSS JOIN LATERAL (VALUES
+      ('day', to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD')), ('thread', run.thread))
+      AS place (kind, key)
+    GROUP BY place.kind, place.key, run.owner;
+  CREATE OR REPLACE FUNCTION prune(ids text[]) RETURNS integer LANGUAGE plpgsql AS $$
+  DECLARE
+    gone bigint[];
+    threads text[];
+    hashes text[];
+  BEGIN
+    LOCK TABLE part IN SHARE ROW EXCLUSIVE MODE;
+    WITH deleted AS (
+      DELETE FROM run WHERE id = ANY(ids) AND status NOT IN ('running', 'asking') RETURNING number, thread)
+    SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(DISTINCT thread), '{}') INTO gone, threads FROM deleted;
+    DELETE FROM entry WHERE run = ANY(gone);
+    WITH deleted AS (DELETE FROM part_use WHERE run = ANY(gone) RETURNING hash)
+    SELECT coalesce(array_agg(DISTINCT hash), '{}') INTO hashes FROM deleted;
+    DELETE FROM part WHERE hash = ANY(hashes) AND NOT EXISTS (SELECT FROM part_use WHERE part_use.hash = part.hash);
+    DELETE FROM spending WHERE kind = 'thread' AND key = ANY(threads)
+      AND NOT EXISTS (SELECT FROM run WHERE run.thread = spending.key);
+    RETURN cardinality(gone);
+  END $$;
+  `,
 ];

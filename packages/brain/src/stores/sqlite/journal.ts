@@ -37,6 +37,8 @@ interface SqliteJournalOptions {
   readonly floor: number;
   /** Called in the transaction in which a run ends. */
   readonly ended: () => void;
+  /** Called in the transaction that writes entries of the run with that number. */
+  readonly wrote: (run: number, entries: readonly Entry[]) => void;
 }
 
 /** The journal in a database that it shares with other parts. */
@@ -57,14 +59,16 @@ class SqliteJournal implements Journal {
   readonly #touched = new Map<string, number>();
   readonly #damage: Damage;
   readonly #ended: () => void;
+  readonly #wrote: SqliteJournalOptions["wrote"];
   #tipsVersion!: number;
 
-  constructor(connection: SqliteConnection, { now, damage, floor, ended }: SqliteJournalOptions) {
+  constructor(connection: SqliteConnection, { now, damage, floor, ended, wrote }: SqliteJournalOptions) {
     this.#connection = connection;
     this.#now = now;
     this.#damage = damage;
     this.#floor = floor;
     this.#ended = ended;
+    this.#wrote = wrote;
     this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
     connection.join({
       opened: (database) => {
@@ -91,6 +95,7 @@ class SqliteJournal implements Journal {
       const tip: Tip = { number, epoch: 1, held: true, status, seq: ROOT.seq, hash: ROOT.hash };
       this.#remember(run.id, tip);
       this.#extend(run.id, tip, links);
+      this.#wrote(number, entries);
       const updatedAt = entries.at(-1)?.at ?? first.at;
       const { id, owner, thread } = run;
       const head = { id, owner, thread, task, status, seq: tip.seq, startedAt: first.at, updatedAt };
@@ -108,6 +113,7 @@ class SqliteJournal implements Journal {
       if (!tip.held) throw leaseLost(lease.run);
       const status = advance(lease.run, tip, entries.slice(known));
       this.#extend(lease.run, tip, links.slice(known));
+      this.#wrote(tip.number, entries.slice(known));
       if (status === tip.status) return;
       this.#rows.setStatus(tip.number, status);
       if (!isOpen(status)) this.#ended();

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { thisHolder } from "../lease-holder.ts";
 import { linkHash } from "../hash-chain.ts";
 import { entries, entry, folder } from "../journal.fixture.ts";
 import { openDatabase } from "./open.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { spendingAfterMigration } from "../spending.contract.ts";
 import { sqliteStore } from "../sqlite.ts";
 
 /** Makes a store of version 1 with a run that has a key, one that has none, and three entries each. */
@@ -59,4 +61,16 @@ void test("a store of version 1 keeps its runs, keys and entries, which belong t
   assert.deepEqual(await journal.verify("a"), { entries: 4 });
   await records.put({ kind: "thing", id: "a", owner: "me", body: {} });
   await journal.close();
+});
+
+void test("a store from before there were sums of what models used begins with what its journals tell", async () => {
+  using place = folder();
+  const path = join(place.path, "store");
+  const older = async (): Promise<void> => {
+    using database = new DatabaseSync(path);
+    database.exec(`DROP TABLE spending; PRAGMA user_version = ${MIGRATIONS.length - 1}`);
+  };
+  const { before, after } = await spendingAfterMigration(() => sqliteStore(path), older);
+  assert.equal(before.length, 5);
+  assert.deepEqual(after, before);
 });

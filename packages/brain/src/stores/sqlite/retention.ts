@@ -11,6 +11,7 @@ import type { Query } from "./query.ts";
 interface RunPlaceRow {
   readonly number: number;
   readonly id: string;
+  readonly thread: string;
   readonly status: RunStatus;
   readonly started: number;
 }
@@ -65,7 +66,7 @@ class SqliteRetention implements Retention {
   }
 
   #prune(id: string): boolean {
-    const { place, tip, newest, parts, uses, entries, run } = this.#statements;
+    const { place, tip, newest, parts, uses, entries, run, spending } = this.#statements;
     const found = place.get(id);
     if (found === undefined || isOpen(found.status) || found.number === newest.get()?.run) return false;
     const { number } = found;
@@ -73,12 +74,13 @@ class SqliteRetention implements Retention {
     if (last !== undefined) this.#tell({ id, ...last });
     parts.run(number, number);
     for (const statement of [uses, entries, run]) statement.run(number);
+    spending.run(found.thread, found.thread);
     return true;
   }
 }
 
 function statementsOf(database: DatabaseSync) {
-  const row = "SELECT number, id, status, started FROM run";
+  const row = "SELECT number, id, thread, status, started FROM run";
   const page: Query<RunPlaceRow> = query(database, `${row} WHERE number > ? ORDER BY number LIMIT ?`);
   const place: Query<RunPlaceRow> = query(database, `${row} WHERE id = ?`);
   const last = "FROM entry WHERE run = ? ORDER BY seq DESC LIMIT 1";
@@ -107,5 +109,8 @@ function statementsOf(database: DatabaseSync) {
     uses: prepare("DELETE FROM part_use WHERE run = ?"),
     entries: prepare("DELETE FROM entry WHERE run = ?"),
     run: prepare("DELETE FROM run WHERE number = ?"),
+    spending: prepare(
+      "DELETE FROM spending WHERE kind = 'thread' AND key = ? AND NOT EXISTS (SELECT 1 FROM run WHERE thread = ?)",
+    ),
   };
 }

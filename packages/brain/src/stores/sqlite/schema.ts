@@ -98,6 +98,40 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX part_use_run ON part_use (run);
   `,
+  // What models used and cost, by day and thread; it begins with what the journals tell.
+  `
+  CREATE TABLE spending (
+    kind        TEXT NOT NULL,
+    key         TEXT NOT NULL,
+    owner       TEXT NOT NULL,
+    updated     INTEGER NOT NULL,
+    runs        INTEGER NOT NULL,
+    steps       INTEGER NOT NULL,
+    input       INTEGER NOT NULL,
+    output      INTEGER NOT NULL,
+    cached      INTEGER NOT NULL,
+    cache_write INTEGER NOT NULL,
+    thinking    INTEGER NOT NULL,
+    unpriced    INTEGER NOT NULL,
+    cost        REAL NOT NULL,
+    PRIMARY KEY (kind, key, owner)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO spending
+    WITH used AS (
+      SELECT date(at / 1000, 'unixepoch') AS day, thread, owner, at, type, json_extract(event, '$.usage') AS usage
+      FROM (
+        SELECT run, at, replace(body, char(1), '"') AS event, json_extract(replace(body, char(1), '"'), '$.type') AS type
+        FROM entry
+        WHERE body LIKE '{"type":"model.replied"%' OR body LIKE '{"type":"context.compacted"%'
+          OR body LIKE '{"type":"model.called","step":1,"attempt":1}%')
+      JOIN run ON run.number = run),
+    placed AS (SELECT 'day' AS kind, day AS key, * FROM used UNION ALL SELECT 'thread', thread, * FROM used)
+    SELECT kind, key, owner, max(at), sum(type = 'model.called'), sum(type = 'model.replied'),
+      sum(ifnull(json_extract(usage, '$.inputTokens'), 0)), sum(ifnull(json_extract(usage, '$.outputTokens'), 0)),
+      sum(ifnull(json_extract(usage, '$.cachedTokens'), 0)), sum(ifnull(json_extract(usage, '$.cacheWriteTokens'), 0)),
+      sum(ifnull(json_extract(usage, '$.thinkingTokens'), 0)), 0, total(json_extract(usage, '$.costUsd'))
+    FROM placed GROUP BY kind, key, owner;
+  `,
 ];
 
 /** The newest version of a store that this Vidro knows. */
