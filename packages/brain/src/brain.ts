@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Fault, MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
 import { makeHome } from "./daemon/home-folder.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
-import type { Bus, Hand, Journal, LiveBus, Records } from "@vidro/core";
+import type { Bus, Hand, Journal, LiveBus, Records, SpendingSums } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
 import { isTokenRevoked } from "./auth/tokens.ts";
 import type { Config } from "./config.ts";
@@ -22,6 +22,8 @@ import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
 import { Runs } from "./run/runs.ts";
 import { TaskStreams } from "./run/task-streams.ts";
 import { RunRequests } from "./run/run-requests.ts";
+import { sharedCostsIn } from "./run/shared-costs.ts";
+import type { CostBounds } from "./run/shared-costs.ts";
 import type { Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
@@ -46,6 +48,8 @@ export interface Brain {
   readonly runs: Runs;
   readonly journal: Journal;
   readonly records: Records;
+  /** What models used and cost, by day and thread. */
+  readonly spending: SpendingSums;
   /** Incarnation of the store; it tells whether the store was restored from a backup. */
   readonly incarnation: Incarnation;
   /** Audit of the store against its seals; a store in memory has none. */
@@ -92,7 +96,7 @@ export interface BrainOptions {
 export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { home, config, log = () => undefined } = options;
   const { journal: opened, ...state } = await openStoreAndBus(options, log);
-  const { records, incarnation, bus } = state;
+  const { records, spending, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
   const observed = withStreams(options.observe?.(opened, records) ?? opened, bus);
   const { journal, knowledge, equip } = openKnowledge(options, observed.journal, (what) => helpers.delegate(what));
@@ -116,6 +120,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     live: observed.live,
     redactor: homeRedactor(home, config.secrets()),
     generation: incarnation.generation,
+    sharedCosts: sharedCostsIn(spending, costBounds(config), Date.now),
     language: taskLanguage,
     holder: thisHolder(),
     isRevoked: (token) => isTokenRevoked(records, token),
@@ -145,6 +150,11 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await bus?.close();
     },
   };
+}
+
+function costBounds(config: Config): CostBounds {
+  const [threadUsd, dayUsd] = [config.get("max_thread_cost"), config.get("max_day_cost")];
+  return { ...(threadUsd === undefined ? {} : { threadUsd }), ...(dayUsd === undefined ? {} : { dayUsd }) };
 }
 
 /** What differs each time: the clock, chance, and ids of runs, threads and actions. */

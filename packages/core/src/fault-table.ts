@@ -328,6 +328,22 @@ export const TABLE = {
     "The run cost as much as it may.",
     "Split the task, name a cheaper model by --model, or raise --max-cost.",
   ],
+  THREAD_COST_LIMIT: [
+    "refuse",
+    500,
+    1,
+    "medium",
+    "The conversation cost as much as it may.",
+    "Begin another conversation, or raise max_thread_cost (--max-thread-cost); see what it cost: vidro runs usage --by thread",
+  ],
+  DAY_COST_LIMIT: [
+    "refuse",
+    500,
+    1,
+    "medium",
+    "Models cost as much today as they may.",
+    "Go on after midnight UTC, name a model that costs nothing by --model, or raise max_day_cost and start the daemon again; see what was used: vidro runs usage",
+  ],
   TIME_LIMIT: [
     "refuse",
     504,

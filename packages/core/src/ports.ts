@@ -229,6 +229,8 @@ export interface Model {
   readonly window?: number;
   /** Its replies carry their cost. */
   readonly isPriced?: true;
+  /** It costs nothing, so that no bound on costs concerns it. */
+  readonly isFree?: true;
   /** It can write a summary of its conversation. */
   readonly summarises?: true;
   /** Streams one answer; an aborted call ends with `failed`. */

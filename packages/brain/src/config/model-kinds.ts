@@ -19,6 +19,15 @@ export const modelPrice: SettingKind<ModelPrice> = {
   },
 };
 
+/** An amount of US dollars above nothing. */
+export const dollars: SettingKind<number> = {
+  allowed: "an amount of US dollars above 0, such as 2.50",
+  read(given) {
+    const amount = typeof given === "string" && AMOUNT.test(given.trim()) ? Number(given) : given;
+    return typeof amount === "number" && amount > 0 && amount < 1_000_000 ? amount : undefined;
+  },
+};
+
 type FieldCheck = (value: unknown) => boolean;
 
 const isCount: FieldCheck = (value) => Number.isSafeInteger(value) && (value as number) > 0;

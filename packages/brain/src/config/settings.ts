@@ -1,7 +1,7 @@
 import { CLIENT_LIMITS, LONGEST_TIMER_MS, RETENTION_LIMITS } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
 import { WORKER_SOCKET } from "@vidro/core/wire/worker";
-import { factsByModel, modelPrice } from "./model-kinds.ts";
+import { dollars, factsByModel, modelPrice } from "./model-kinds.ts";
 import { textList, oneOf, anyText, wholeNumber, yesOrNo } from "./setting-kinds.ts";
 import type { SettingKind } from "./setting-kinds.ts";
 import { SEARCH_SETTINGS } from "./search-settings.ts";
@@ -304,6 +304,22 @@ export const SETTINGS = {
     about:
       "US dollars per million tokens, as `input/output`, `input/output/cached` or `input/output/cached/cache-write`",
     otherwise: "what is known of the model; a model of this machine costs nothing",
+  },
+  max_thread_cost: {
+    group: "Models",
+    kind: dollars,
+    variable: "VIDRO_MAX_THREAD_COST",
+    about:
+      "US dollars that all runs of one conversation may cost; looked at before each call of a model, which needs a known price then",
+    otherwise: "not bounded",
+  },
+  max_day_cost: {
+    group: "Models",
+    kind: dollars,
+    variable: "VIDRO_MAX_DAY_COST",
+    about:
+      "US dollars that all runs of this brain, and of others on the same `store`, may cost in a day of UTC; looked at before each call of a model, which needs a known price then",
+    otherwise: "not bounded",
   },
   model_facts: {
     group: "Models",

@@ -13,6 +13,7 @@ export function chain(models: readonly Model[]): Model {
     // A conversation has to fit each of them.
     ...(windows.length === 0 ? {} : { window: Math.min(...windows) }),
     ...(models.every(({ isPriced }) => isPriced === true) ? { isPriced: true } : {}),
+    ...(models.every(({ isFree }) => isFree === true) ? { isFree: true } : {}),
     ...(models.some(({ summarises }) => summarises === true) ? { summarises: true } : {}),
     call: (request, signal) => firstAnswer(models, request, signal),
   };

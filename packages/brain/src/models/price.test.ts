@@ -58,17 +58,27 @@ const model: Model = {
   },
 };
 
-async function costsOf(priced: Model): Promise<readonly unknown[]> {
-  const costs: unknown[] = [];
+async function usagesOf(priced: Model): Promise<readonly unknown[]> {
+  const usages: unknown[] = [];
   for await (const event of priced.call({ system: "", turns: [], tools: [] }, new AbortController().signal))
-    if (event.type === "replied") costs.push(event.reply.usage.costUsd);
-  return costs;
+    if (event.type === "replied") usages.push(event.reply.usage);
+  return usages;
 }
 
-test("a reply carries its cost; a free model has none, and one without prices stays as it is", async () => {
-  assert.deepEqual(await costsOf(withPrices(model, [{ input: 3, output: 15 }])), [3]);
-  assert.deepEqual(await costsOf(withPrices(model, FREE)), [undefined]);
-  assert.equal(withPrices(model, FREE).isPriced, true);
-  assert.equal(withPrices(model, undefined), model);
-  assert.equal(withPrices(model, []), model);
+test("a reply carries its cost; a free model has none, and one without prices tells the tokens that are in no cost", async () => {
+  const tokens = usage(1_000_000, 0);
+  const priced = withPrices(model, [{ input: 3, output: 15 }]);
+  assert.deepEqual(await usagesOf(priced), [{ ...tokens, costUsd: 3 }]);
+  assert.deepEqual([priced.isPriced, priced.isFree], [true, undefined]);
+  const free = withPrices(model, FREE);
+  assert.deepEqual(await usagesOf(free), [tokens]);
+  assert.deepEqual([free.isPriced, free.isFree], [true, true]);
+  for (const prices of [undefined, []]) {
+    const unknown = withPrices(model, prices);
+    assert.deepEqual(await usagesOf(unknown), [{ ...tokens, unpricedTokens: 1_000_000 }]);
+    assert.deepEqual([unknown.isPriced, unknown.isFree], [undefined, undefined]);
+  }
+  // A price that begins tomorrow is not known today.
+  const later = withPrices(model, [{ input: 3, output: 15, from: "9999-01-01" }]);
+  assert.deepEqual(await usagesOf(later), [{ ...tokens, unpricedTokens: 1_000_000 }]);
 });

@@ -27,10 +27,14 @@ function priceAt(prices: readonly ModelPrice[], promptTokens: number, at: Date):
   return prices.findLast(({ abovePromptTokens = -1, from = "" }) => promptTokens > abovePromptTokens && from <= day);
 }
 
-/** The model, whose replies carry their cost; unchanged when its prices are not known. */
-export function withPrices<Priced extends Model>(model: Priced, prices: readonly ModelPrice[] | undefined): Priced {
-  if (prices === undefined || prices.length === 0) return model;
-  return { ...model, isPriced: true, call: (request, signal) => withCost(model, prices, { request, signal }) };
+/** The model, whose replies carry their cost, or how many of their tokens have no known price. */
+export function withPrices<Priced extends Model>(model: Priced, prices: readonly ModelPrice[] = []): Priced {
+  return {
+    ...model,
+    ...(prices.length === 0 ? {} : { isPriced: true }),
+    ...(prices === FREE ? { isFree: true } : {}),
+    call: (request, signal) => withCost(model, prices, { request, signal }),
+  };
 }
 
 async function* withCost(
@@ -45,6 +49,18 @@ async function* withCost(
 type RepliedEvent = Extract<ModelEvent, { type: "replied" }>;
 
 function addCost({ type, reply }: RepliedEvent, prices: readonly ModelPrice[]): RepliedEvent {
-  const costUsd = costOf(reply.usage, prices, new Date()) ?? 0;
-  return costUsd === 0 ? { type, reply } : { type, reply: { ...reply, usage: { ...reply.usage, costUsd } } };
+  const { usage } = reply;
+  const costUsd = costOf(usage, prices, new Date());
+  const unpricedTokens = costUsd === undefined ? usage.inputTokens + usage.outputTokens : 0;
+  return {
+    type,
+    reply: {
+      ...reply,
+      usage: {
+        ...usage,
+        ...(costUsd === undefined || costUsd === 0 ? {} : { costUsd }),
+        ...(unpricedTokens === 0 ? {} : { unpricedTokens }),
+      },
+    },
+  };
 }

@@ -251,6 +251,7 @@ const START = object(
       actions: { ...COUNT, maximum: RUN_LIMITS.actions },
       tokens: { ...COUNT, maximum: RUN_LIMITS.tokens },
       costUsd: { type: "number", exclusiveMinimum: 0, description: "US dollars; only for models with a known price." },
+      threadCostUsd: { type: "number", exclusiveMinimum: 0, description: "US dollars of all runs of the thread." },
       wallMs: { ...COUNT, maximum: RUN_LIMITS.wallMs },
       answerMs: { ...COUNT, maximum: RUN_LIMITS.answerMs },
     }),

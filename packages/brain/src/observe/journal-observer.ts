@@ -130,13 +130,22 @@ function countSummary({ usage, fault, summarisedBy }: ContextCompacted, metrics:
   else if (fault !== undefined) metrics.modelCalls.inc({ outcome: "failed" });
 }
 
-function countUsage(usage: Usage, { modelTokens, modelCost }: Metrics): void {
-  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0, thinkingTokens = 0, costUsd = 0 } = usage;
+function countUsage(usage: Usage, { modelTokens, modelCost, modelUnpriced }: Metrics): void {
+  const {
+    inputTokens,
+    outputTokens,
+    cachedTokens = 0,
+    cacheWriteTokens = 0,
+    thinkingTokens = 0,
+    costUsd = 0,
+    unpricedTokens = 0,
+  } = usage;
   modelTokens.inc({ direction: "input" }, inputTokens);
   modelTokens.inc({ direction: "output" }, outputTokens);
   modelTokens.inc({ direction: "cached" }, cachedTokens);
   modelTokens.inc({ direction: "cache_write" }, cacheWriteTokens);
   modelTokens.inc({ direction: "thinking" }, thinkingTokens);
+  modelUnpriced.inc(undefined, unpricedTokens);
   modelCost.inc(undefined, costUsd);
 }
 

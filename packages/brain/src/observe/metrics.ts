@@ -59,6 +59,11 @@ export class Metrics {
     "model_cost_usd_total",
     "US dollars that models cost, where prices are known",
   );
+  readonly modelUnpriced = this.#series(
+    "counter",
+    "model_unpriced_tokens_total",
+    "Tokens that models used whose price is not known",
+  );
   readonly healings = this.#series("counter", "healings_total", "Healings that were tried");
   readonly requests = this.#series("counter", "http_requests_total", "HTTP requests, by method, path and status");
   readonly uncaught = this.#series(
@@ -124,6 +129,7 @@ export class Metrics {
     for (const alone of [
       this.steps,
       this.modelCost,
+      this.modelUnpriced,
       this.healings,
       this.streams,
       this.uncaught,

@@ -1,4 +1,14 @@
-import { asFault, Fault, handAction, isTerminal, LONGEST_TIMER_MS, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
+import {
+  asFault,
+  Fault,
+  handAction,
+  isTerminal,
+  LONGEST_TIMER_MS,
+  MODEL_LIMITS,
+  RUN_LIMITS,
+  spendingIn,
+  STORE_LIMITS,
+} from "@vidro/core";
 import {
   acceptRemark,
   decide,
@@ -22,7 +32,8 @@ import type {
   RunAborted,
   RunFailed,
 } from "@vidro/core";
-import type { Decision, RunState } from "@vidro/core/run";
+import type { Decision, RunState, SharedCost } from "@vidro/core/run";
+import { isTransient } from "../stores/transient-faults.ts";
 import { redactEvent, momentIn } from "./opening-entries.ts";
 import {
   interruptedPhase,
@@ -43,6 +54,9 @@ import type { RunDependencies } from "./run-dependencies.ts";
  * from the journal as if it had never stopped.
  */
 
+/** Phases in which the next decision may be to call the model. */
+const PHASES_BEFORE_CALL: ReadonlySet<RunState["phase"]["name"]> = new Set(["ready", "backing-off", "answered"]);
+
 /** Drives one run in this process. */
 export class RunLoop {
   readonly #deps: RunDependencies;
@@ -53,6 +67,8 @@ export class RunLoop {
   readonly #writer: JournalWriter;
   /** Resolves when everything recorded so far is durable. */
   #saved: Promise<void> = Promise.resolve();
+  /** Resolves when everything that the model used so far is in the store's sums. */
+  #counted: Promise<void> = Promise.resolve();
   /** Aborted when the effect under way has to end: on abort, failure or stop. */
   readonly #halt = new AbortController();
   /** The terminal event to record instead of going on. */
@@ -98,7 +114,8 @@ export class RunLoop {
       while (!this.#stopped) {
         if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#recordWait();
-        const decision = decide(this.#state, momentIn(this.#lease.run, this.#deps));
+        const shared = await this.#readSharedCosts();
+        const decision = decide(this.#state, { ...momentIn(this.#lease.run, this.#deps), shared });
         const isOver = decision.do === "stop" || (decision.do === "record" && isTerminal(decision.event));
         // Before the run's end is recorded, because a brain that is killed in between has nothing to go on with.
         if (isOver && (await this.#endProcesses()) && decision.do !== "stop") continue;
@@ -220,8 +237,25 @@ export class RunLoop {
       entries.push(entry);
     }
     this.#saved = this.#writer.append(entries);
+    if (events.some((event) => spendingIn(event) !== undefined)) this.#counted = this.#saved;
     // Awaited where an effect follows; a rejection before that must not count as unhandled.
     this.#saved.catch(() => undefined);
+  }
+
+  /** The bounded costs that the run shares with others, before a decision that may call the model. */
+  async #readSharedCosts(): Promise<readonly SharedCost[]> {
+    const { sharedCosts, model } = this.#deps;
+    if (sharedCosts === undefined || !PHASES_BEFORE_CALL.has(this.#state.phase.name)) return [];
+    await this.#counted;
+    while (!this.#halt.signal.aborted) {
+      try {
+        return await sharedCosts(this.#state.started, model);
+      } catch (thrown) {
+        if (!isTransient(thrown)) throw thrown;
+        await this.#wait(this.#deps.now() + STORE_LIMITS.backoffMs);
+      }
+    }
+    return [];
   }
 
   /** Asks the hand for its verdict until it is reachable; nothing is ordered yet, so giving up is a plain failure. */

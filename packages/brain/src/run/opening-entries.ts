@@ -11,14 +11,14 @@ import type { RunDependencies } from "./run-dependencies.ts";
 export function openingEntries(
   run: string,
   started: RunStarted,
-  deps: Pick<RunDependencies, "now" | "chance" | "generation" | "redactor">,
+  deps: Pick<RunDependencies, "now" | "chance" | "generation" | "redactor"> & Pick<Moment, "shared">,
 ): { readonly entries: readonly Entry[]; readonly state: RunState } {
   const { redactor } = deps;
   const at = deps.now();
   const entries: Entry[] = [{ seq: 1, at, event: redactEvent(started, redactor) }];
   let state = reduce(undefined, entries[0]!);
   for (;;) {
-    const decision = decide(state, { ...momentIn(run, deps), now: at });
+    const decision = decide(state, { ...momentIn(run, deps), now: at, shared: deps.shared ?? [] });
     if (decision.do !== "record") return { entries, state };
     const entry = { seq: state.seq + 1, at, event: redactEvent(decision.event, redactor) };
     state = reduce(state, entry);

@@ -1,5 +1,6 @@
 import type { Hand, Journal, LiveBus, Model } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
+import type { ReadSharedCosts } from "./shared-costs.ts";
 
 /** Dependencies of the loop of one run. */
 export interface RunDependencies {
@@ -11,6 +12,8 @@ export interface RunDependencies {
   readonly redactor: Redactor;
   readonly now: () => number;
   readonly chance: () => number;
+  /** Reads bounded costs that runs share; without it only a run's own costs are bounded. */
+  readonly sharedCosts?: ReadSharedCosts;
   /** Generation of the journal's store; the first without it. */
   readonly generation?: number;
   readonly newActionId: () => string;

@@ -127,8 +127,11 @@ export class Runs {
       // The task of a direct run is a command line.
       agent.model === DIRECT ? undefined : this.#deps.language?.(task),
     ]);
-    if (request.budget?.costUsd !== undefined && model.isPriced !== true) throw unpricedModel(model.name);
     const thread = request.thread ?? this.#deps.newId("thread");
+    const budget = budgetOf(request);
+    const shared = await this.#deps.sharedCosts?.({ thread, budget }, model);
+    const isBounded = budget.costUsd !== undefined || (shared ?? []).length > 0;
+    if (isBounded && model.isPriced !== true) throw unpricedModel(model.name);
     const started: RunStarted = {
       type: "run.started",
       task,
@@ -138,13 +141,7 @@ export class Runs {
       hand: hand.id,
       workspace: hand.workspace,
       tools: toolbelt(hand, request),
-      budget: {
-        steps: RUN_LIMITS.steps,
-        actions: RUN_LIMITS.actions,
-        tokens: RUN_LIMITS.tokens,
-        wallMs: RUN_LIMITS.wallMs,
-        ...request.budget,
-      },
+      budget,
       thread,
       history: request.history ?? [],
       ...(await factsOfRun(model, hand, this.#deps.now())),
@@ -160,7 +157,10 @@ export class Runs {
       ...(language === "en" ? {} : { language }),
     };
     const id = request.helper?.id ?? this.#deps.newId("run");
-    const { entries, state } = openingEntries(id, await withEarlier(this.#journal, started, request), this.#deps);
+    const { entries, state } = openingEntries(id, await withEarlier(this.#journal, started, request), {
+      ...this.#deps,
+      ...(shared === undefined ? {} : { shared }),
+    });
     const named = {
       id,
       owner: request.owner ?? LOCAL_OWNER,
@@ -388,6 +388,11 @@ function goOnIn(thread: string): string {
 
 function isOpen({ status }: Pick<RunHead, "status">): boolean {
   return status === "running" || status === "asking";
+}
+
+function budgetOf({ budget }: Pick<StartRequest, "budget">): Budget {
+  const { steps, actions, tokens, wallMs } = RUN_LIMITS;
+  return { steps, actions, tokens, wallMs, ...budget };
 }
 
 /** The generation of a store that has come back from a backup. */

@@ -31,6 +31,37 @@ test("a bound on costs is refused for a model without a known price, and an amou
   assert.equal(model.calls.length, 0);
 });
 
+test("a conversation ends by name when its runs cost as much as it may, and the next one does not", async () => {
+  await using model = await scriptedModel(doneLine("one"), doneLine("two"), doneLine("three"));
+  await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url, VIDRO_MODEL_PRICE: PRICE });
+  const [first] = lines((await stage.run("run", "--json", "one")).stdout);
+  const { thread } = (first?.["body"] ?? {}) as { readonly thread: string };
+  const again = (...flags: string[]) => stage.run("run", "--thread", thread, "--max-thread-cost", ...flags, "go on");
+  assert.equal((await again("0.03")).code, 0);
+  const { code, stderr } = await again("0.04");
+  assert.equal(code, 1);
+  assert.match(stderr, /runs of this conversation cost \$0\.04 of at most \$0\.04[^]*--max-thread-cost/);
+  assert.equal(model.calls.length, 2);
+  assert.equal((await stage.run("run", "--max-thread-cost", "0.01", "three")).code, 0);
+});
+
+test("a day ends runs by name when all cost as much as it may; what costs nothing goes on", async () => {
+  await using model = await scriptedModel(shellLine("echo a", "read"), shellLine("echo b", "read"), doneLine("late"));
+  await using stage = await Stage.set({
+    VIDRO_MODEL: "",
+    VIDRO_MODEL_URL: model.url,
+    VIDRO_MODEL_PRICE: PRICE,
+    VIDRO_MAX_DAY_COST: "0.03",
+  });
+  const within = await stage.run("run", "look around");
+  assert.equal(within.code, 1);
+  assert.match(within.stderr, /2 steps[^]*today \(UTC\) cost \$0\.04 of at most \$0\.03[^]*max_day_cost/);
+  const another = await stage.run("run", "look again");
+  assert.match(another.stderr, /0 steps[^]*today \(UTC\)/);
+  assert.equal(model.calls.length, 2);
+  assert.equal((await stage.run("run", "--model", "offline", "what is the host name?")).code, 0);
+});
+
 test("tokens and money are summed up by day, thread and run, from the journals", async () => {
   await using model = await scriptedModel(doneLine("one"), doneLine("two"), doneLine("three"));
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url, VIDRO_MODEL_PRICE: PRICE });

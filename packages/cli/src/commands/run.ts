@@ -24,6 +24,7 @@ interface RunFlags extends ShowFlags, BrainFlags, ModelFlags {
   readonly maxTokens?: number;
   readonly maxMinutes?: number;
   readonly maxCost?: number;
+  readonly maxThreadCost?: number;
 }
 
 /** Runs a task and shows it to its end. */
@@ -50,12 +51,14 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   });
 }
 
-function budgetOf({ maxSteps, maxActions, maxTokens, maxMinutes, maxCost }: RunFlags): Partial<Budget> {
+function budgetOf(flags: RunFlags): Partial<Budget> {
+  const { maxSteps, maxActions, maxTokens, maxMinutes, maxCost, maxThreadCost } = flags;
   return {
     ...(maxSteps === undefined ? {} : { steps: maxSteps }),
     ...(maxActions === undefined ? {} : { actions: maxActions }),
     ...(maxTokens === undefined ? {} : { tokens: maxTokens }),
     ...(maxCost === undefined ? {} : { costUsd: maxCost }),
+    ...(maxThreadCost === undefined ? {} : { threadCostUsd: maxThreadCost }),
     ...(maxMinutes === undefined ? {} : { wallMs: maxMinutes * MINUTE_MS }),
   };
 }

@@ -256,6 +256,11 @@ const RUN_WORDS: readonly Row[] = [
     "límite del costo del modelo, en dólares",
   ],
   [
+    "limit of what all runs of the conversation cost",
+    "limite do custo de todas as execuções da conversa",
+    "límite del costo de todas las ejecuciones de la conversación",
+  ],
+  [
     "limit of working time in minutes",
     "limite do tempo de trabalho em minutos",
     "límite del tiempo de trabajo en minutos",

@@ -77,6 +77,9 @@ function addRun(root: Command, exit: Exit): void {
     .addOption(new Option("--max-actions <n>", "limit of actions").argParser(count))
     .addOption(new Option("--max-tokens <n>", "limit of tokens, input and output together").argParser(count))
     .addOption(new Option("--max-cost <dollars>", "limit of what the model costs, in US dollars").argParser(amount))
+    .addOption(
+      new Option("--max-thread-cost <dollars>", "limit of what all runs of the conversation cost").argParser(amount),
+    )
     .addOption(new Option("--max-minutes <n>", "limit of working time in minutes").argParser(count))
     .action(async (words: string[], flags) => exit(await (await import("../commands/run.ts")).run(words, flags)));
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { decide } from "./decide.ts";
-import type { Budget, Event, ModelReplied } from "../event.ts";
+import type { Moment } from "./decide.ts";
+import type { Budget, Event, ModelReplied, RunStarted } from "../event.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { fold, reduce } from "./run.ts";
 import { anyLuck, entriesOf, play, said, started, stateOf } from "./walk.fixture.ts";
@@ -206,6 +207,27 @@ test("004-26 steps, actions, tokens, time and money have budgets, and each ends 
   );
   const last = entries.at(-1)!.event;
   assert.equal(last.type === "run.failed" && last.fault.code, "COST_LIMIT");
+});
+
+test("a thread or a day that cost as much as it may ends the run by name, or asks where a person follows it", () => {
+  const decided = (shared: Moment["shared"], more: Partial<RunStarted> = {}) => {
+    const state = reduce(undefined, { seq: 1, at: 0, event: started(more) });
+    const decision = decide(state, { run: "r", now: 0, chance: 0, ...(shared === undefined ? {} : { shared }) });
+    assert.equal(decision.do, "record");
+    return decision.event;
+  };
+  const cost = (of: "thread" | "day", costUsd: number) => ({ of, costUsd, limitUsd: 2 });
+  assert.equal(decided([cost("thread", 1.99), cost("day", 0)]).type, "model.called");
+  const thread = decided([cost("thread", 2), cost("day", 9)]);
+  assert.deepEqual(thread, {
+    type: "run.failed",
+    fault: { code: "THREAD_COST_LIMIT", message: "The runs of this conversation cost $2.00 of at most $2.00." },
+  });
+  const day = decided([cost("thread", 1), cost("day", 2.5)]);
+  assert.ok(day.type === "run.failed" && day.fault.code === "DAY_COST_LIMIT");
+  const asked = decided([cost("day", 2.5)], { interactive: true });
+  assert.ok(asked.type === "question.asked" && asked.about.kind === "healing");
+  assert.match(asked.text, /today \(UTC\) cost \$2\.50 of at most \$2\.00\. Shall the model be asked again\?/);
 });
 
 test("a model that fails is tried again with a growing rest, and fails by name in the end", () => {

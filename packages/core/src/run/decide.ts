@@ -14,6 +14,8 @@ import { handOf } from "./run-approvals.ts";
 import { REDACTED } from "../redact/scan.ts";
 import { FIRST_GENERATION, workedMs } from "./run.ts";
 import type { RunState } from "./run.ts";
+import { sharedCostFault } from "./shared-cost.ts";
+import type { SharedCost } from "./shared-cost.ts";
 import type { Action } from "../tool.ts";
 
 /**
@@ -39,6 +41,8 @@ export interface Moment {
   readonly chance: number;
   /** Generation of the store; 1 when absent. */
   readonly generation?: number;
+  /** Bounded costs that this run shares with others. */
+  readonly shared?: readonly SharedCost[];
 }
 
 /** Decides the one next step of a run. */
@@ -49,9 +53,9 @@ export function decide(state: RunState, moment: Moment): Decision {
     return record(restoredQuestion(state, moment, generation));
   switch (phase.name) {
     case "ready":
-      return decideWhenReady(state, moment.now);
+      return decideWhenReady(state, moment);
     case "backing-off":
-      return moment.now < phase.until ? { do: "wait", until: phase.until } : decideWhenReady(state, moment.now);
+      return moment.now < phase.until ? { do: "wait", until: phase.until } : decideWhenReady(state, moment);
     case "calling-model":
       return { do: "call_model" };
     case "model-failed": {
@@ -91,7 +95,7 @@ export function decide(state: RunState, moment: Moment): Decision {
         }),
       );
     case "answered":
-      return decideOnAnswer(state, phase, moment.now);
+      return decideOnAnswer(state, phase, moment);
     case "failing":
       return record({ type: "run.failed", fault: phase.fault });
     case "ended":
@@ -118,9 +122,11 @@ function record(event: Event): Decision {
   return { do: "record", event };
 }
 
-function decideWhenReady(state: RunState, now: number): Decision {
-  const spent = overBudget(state, now);
+function decideWhenReady(state: RunState, moment: Moment): Decision {
+  const spent = overBudget(state, moment.now);
   if (spent !== undefined) return failRun(spent);
+  const shared = sharedCostFault(moment.shared);
+  if (shared !== undefined) return record(giveUp(state, shared, moment));
   // A call that is refused each time never becomes a proposed action, so the loop is detected here as well.
   if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
   if (isCompactionDue(state.context, state.turns))
@@ -137,11 +143,12 @@ function summaryCall({ used: { steps }, attempt }: RunState): Event {
 function decideOnAnswer(
   state: RunState,
   { answer, unmet }: Extract<RunState["phase"], { name: "answered" }>,
-  now: number,
+  moment: Moment,
 ): Decision {
   // What a person said while the model wrote its answer would be lost with the end of the run.
   const isHeard = state.toldRemarks === state.remarks.length;
-  if (!isHeard && overBudget(state, now) === undefined) return decideWhenReady(state, now);
+  const isOver = overBudget(state, moment.now) !== undefined || sharedCostFault(moment.shared) !== undefined;
+  if (!isHeard && !isOver) return decideWhenReady(state, moment);
   return record({ type: "run.finished", result: answer, ...(unmet === undefined ? {} : { unmet }) });
 }
 

@@ -2,6 +2,7 @@ export * from "./bootstrap.ts";
 export * from "./changed-input.ts";
 export * from "./compaction.ts";
 export * from "./decide.ts";
+export type { SharedCost } from "./shared-cost.ts";
 export * from "./direct.ts";
 export * from "./ended-turns.ts";
 export * from "./facts-text.ts";

@@ -47,14 +47,17 @@ const MOST_DIGITS = 10;
 
 /** Tokens and cost of one or more calls of a model; what is nothing is left out. */
 export function usageWords({ inputTokens, outputTokens, ...parts }: Usage): string {
-  const { cachedTokens = 0, thinkingTokens = 0, costUsd = 0 } = parts;
+  const { cachedTokens = 0, thinkingTokens = 0, costUsd = 0, unpricedTokens = 0 } = parts;
   const inside = [
     ...(cachedTokens === 0 ? [] : [`${cachedTokens.toLocaleString("en")} cached`]),
     ...(thinkingTokens === 0 ? [] : [`${thinkingTokens.toLocaleString("en")} thinking`]),
   ];
   const tokens = countWords(inputTokens + outputTokens, "token");
   const words = inside.length === 0 ? tokens : `${tokens} (${inside.join(", ")})`;
-  return costUsd === 0 ? words : `${words} · ${dollarWords(costUsd)}`;
+  const cost = costUsd === 0 ? "" : ` · ${dollarWords(costUsd)}`;
+  if (unpricedTokens === 0) return words + cost;
+  const isWhole = unpricedTokens >= inputTokens + outputTokens;
+  return `${words}${cost} · price ${isWhole ? "" : `of ${unpricedTokens.toLocaleString("en")} `}not known`;
 }
 
 /** What an action does, on one line. */
