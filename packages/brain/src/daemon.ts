@@ -324,7 +324,7 @@ type World = Omit<SurfaceDependencies, "production" | "ownersApprove">;
 async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
   const { workspace, version, home, config } = options;
   const { brain, watch, metrics, telemetry, gateways, reloadables } = parts;
-  const { runs, records, hands, local, knowledge } = brain;
+  const { runs, records, spending, hands, local, knowledge } = brain;
   await local?.show({ workspace, version });
   metrics.hands = () => hands.count();
   const agents = openAgentCatalog(home, records);
@@ -337,6 +337,7 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     threads: new Threads(records, { agents, tools }),
     responses: new StoredResponses(records),
     schedules: new Schedules(records, Date.now),
+    spending,
     tools: (asker) => hands.catalog(asker),
     workspace,
     version,

@@ -1,5 +1,5 @@
 import { PAGE_LIMITS } from "@vidro/core";
-import type { Json, RunHead } from "@vidro/core";
+import type { Json, RunHead, SpendingRow } from "@vidro/core";
 import { AgentApi } from "./agents.ts";
 import { ConversationApi } from "./conversations.ts";
 import { HandApi } from "./hands.ts";
@@ -7,7 +7,7 @@ import { KnowledgeApi } from "./knowledge.ts";
 import { BrainConnection } from "./brain-connection.ts";
 import type { BrainConnectionOptions, ListPart } from "./brain-connection.ts";
 import { Run } from "./run.ts";
-import { runHeadOf, runHeadsOf, toolRecordsOf } from "./records.ts";
+import { runHeadOf, runHeadsOf, spendingRowsOf, toolRecordsOf } from "./records.ts";
 import type { ToolRecord } from "./records.ts";
 import { ScheduleApi } from "./schedules.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -75,6 +75,15 @@ export class Vidro {
       { limit: PAGE_LIMITS.runs, ...part },
       runHeadsOf,
     );
+  }
+
+  /** What models used and cost by day or thread, newest first. */
+  async usage(
+    by: "day" | "thread",
+    { since, limit, signal }: { readonly since?: number; readonly limit?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<readonly SpendingRow[]> {
+    const query = { by, since: since === undefined ? undefined : Math.floor(since), limit };
+    return spendingRowsOf(await this.#brain.requestJson({ method: "GET", path: "v1/usage", query, signal }));
   }
 
   /** Lists the tools that runs may use. */

@@ -22,6 +22,18 @@ test("a run is started, watched, listed and has a result", async () => {
   assert.deepEqual(await Array.fromAsync(run.events({ after: types.length })), []);
 });
 
+test("what models used is told by day and by thread", async () => {
+  const run = await vidro.run(TASK);
+  await run.result();
+  const { thread, updatedAt } = await run.head();
+  const [today] = await vidro.usage("day", { since: updatedAt - 60_000 });
+  assert.match(today?.key ?? "", /^\d{4}-\d\d-\d\d$/);
+  assert.ok(today !== undefined && today.runs >= 1 && today.steps >= 1 && today.costUsd === 0);
+  const own = (await vidro.usage("thread")).find(({ key }) => key === thread);
+  assert.equal(own?.runs, 1);
+  assert.deepEqual(await vidro.usage("thread", { since: updatedAt + 60_000 }), []);
+});
+
 test("a run is the same run through connections that break after any number of bytes", async () => {
   const run = await vidro.run(TASK);
   await run.result();

@@ -1,5 +1,5 @@
-import { isObject } from "@vidro/core";
-import type { Json, JsonObject, RunHead, RunStatus } from "@vidro/core";
+import { isObject, NO_SPENDING, SPENDING_FIELDS } from "@vidro/core";
+import type { Json, JsonObject, RunHead, RunStatus, SpendingRow } from "@vidro/core";
 import { VidroError } from "./vidro-error.ts";
 
 /* Reads the JSON of the brain's HTTP surfaces; no other file knows its field names. */
@@ -203,6 +203,21 @@ export function knowledgeRecordOf(json: Json): KnowledgeRecord {
 
 function placeOf(source: JsonObject): { readonly run: string; readonly seq: number } {
   return { run: textField(source, "run"), seq: numberField(source, "seq") };
+}
+
+/** What models used, in a list. */
+export function spendingRowsOf(json: Json): readonly SpendingRow[] {
+  return listIn(objectIn(json, "usage")["usage"], "usage").map((one) => {
+    const row = objectIn(one, "usage");
+    const sums = { ...NO_SPENDING };
+    for (const field of SPENDING_FIELDS) sums[field] = numberField(row, field);
+    return {
+      ...sums,
+      key: textField(row, "key"),
+      owner: textField(row, "owner"),
+      updatedAt: numberField(row, "updatedAt"),
+    };
+  });
 }
 
 /** Hands in a list. */

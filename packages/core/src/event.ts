@@ -7,10 +7,12 @@ import type { ReplyParts } from "./reply-parts.ts";
 import type { Sampling, ToolChoice } from "./sampling.ts";
 import type { Language } from "./text/language.ts";
 import type { Turn } from "./turn.ts";
+import type { Usage } from "./usage.ts";
 import type { Action, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
 export type { Approval, Question } from "./question.ts";
 export type { Turn } from "./turn.ts";
+export type { Usage } from "./usage.ts";
 export { liveText } from "./live-event.ts";
 export type { ActionOutput, LiveEvent, ModelDelta, ModelThinking } from "./live-event.ts";
 
@@ -170,24 +172,6 @@ export interface ModelCalled {
   readonly attempt: number;
   /** It is asked for a summary of the conversation, which is no step of the task. */
   readonly summary?: true;
-}
-
-/** Tokens and money that a call of the model used. */
-export interface Usage {
-  /** The whole prompt, with what was read from and written to the vendor's cache. */
-  readonly inputTokens: number;
-  /** The whole reply, with its thinking. */
-  readonly outputTokens: number;
-  /** Part of the prompt that was read from the vendor's cache. */
-  readonly cachedTokens?: number;
-  /** Part of the prompt that was written to the vendor's cache. */
-  readonly cacheWriteTokens?: number;
-  /** Part of the reply that is thinking. */
-  readonly thinkingTokens?: number;
-  /** Cost in US dollars at the price when the reply came; absent when it is nothing, or the price is not known. */
-  readonly costUsd?: number;
-  /** Tokens of prompt and reply whose price is not known, so that they are in no cost. */
-  readonly unpricedTokens?: number;
 }
 
 /** The model replied with at most one action; `told` reports to the model what of its reply was not carried out. */

@@ -32,6 +32,8 @@ import { schedulesSurface } from "./schedules.ts";
 import type { ScheduleDependencies } from "./schedules.ts";
 import { tokensSurface } from "./tokens.ts";
 import type { TokensDependencies } from "./tokens.ts";
+import { usageSurface } from "./usage.ts";
+import type { UsageDependencies } from "./usage.ts";
 import { webhooksSurface } from "./webhooks.ts";
 import type { WebhookDependencies } from "./webhooks.ts";
 import type { Surface } from "../http/route.ts";
@@ -50,6 +52,7 @@ export interface SurfaceDependencies
     McpDependencies,
     PolicyDependencies,
     ScheduleDependencies,
+    UsageDependencies,
     WebhookDependencies,
     Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
@@ -78,6 +81,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   mcpSurface,
   knowledgeSurface,
   schedulesSurface,
+  usageSurface,
   webhooksSurface,
   policySurface,
   tokensSurface,

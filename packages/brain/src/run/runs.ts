@@ -10,7 +10,7 @@ import { factsOfRun } from "./facts-of-run.ts";
 import { openingEntries } from "./opening-entries.ts";
 import { abortIfRevoked } from "./revoked-token.ts";
 import { toolbelt } from "./toolbelt.ts";
-import { unpricedModel } from "./unpriced-model.ts";
+import { runBudget, unpricedModel } from "./run-budget.ts";
 import { readState } from "./read-state.ts";
 import { withEarlier } from "./thread-history.ts";
 import type { EarlierTurns } from "./thread-history.ts";
@@ -128,7 +128,7 @@ export class Runs {
       agent.model === DIRECT ? undefined : this.#deps.language?.(task),
     ]);
     const thread = request.thread ?? this.#deps.newId("thread");
-    const budget = budgetOf(request);
+    const budget = runBudget(request.budget);
     const shared = await this.#deps.sharedCosts?.({ thread, budget }, model);
     const isBounded = budget.costUsd !== undefined || (shared ?? []).length > 0;
     if (isBounded && model.isPriced !== true) throw unpricedModel(model.name);
@@ -388,11 +388,6 @@ function goOnIn(thread: string): string {
 
 function isOpen({ status }: Pick<RunHead, "status">): boolean {
   return status === "running" || status === "asking";
-}
-
-function budgetOf({ budget }: Pick<StartRequest, "budget">): Budget {
-  const { steps, actions, tokens, wallMs } = RUN_LIMITS;
-  return { steps, actions, tokens, wallMs, ...budget };
 }
 
 /** The generation of a store that has come back from a backup. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { Event } from "@vidro/core";
 import { startPostgres } from "../../../../tests/support/postgres-server.ts";
 import { startReplyCutter } from "../../../../tests/support/reply-cutter.ts";
 import { begin, entries, entry, rejects } from "./journal.fixture.ts";
@@ -123,6 +124,27 @@ test("an entry that was changed behind the journal is found", async () => {
   await server.query("DELETE FROM tampered.entry WHERE seq = 4");
   await begin(journal, "b");
   await store.close();
+});
+
+test("brains on one store have one sum of what models used", async () => {
+  const open = () => postgresStore(server.storeUrl("shared_sums"));
+  const stores = await Promise.all([open(), open(), open()]);
+  const replied = {
+    type: "model.replied",
+    model: "m",
+    text: "",
+    usage: { inputTokens: 2, outputTokens: 1, costUsd: 0.5 },
+  };
+  const work = stores.map(async ({ journal }, index) => {
+    const lease = await begin(journal, `run-${index}`);
+    for (let seq = 2; seq < 12; seq += 1) await journal.append(lease, [entry(seq, replied as Event)]);
+  });
+  await Promise.all(work);
+  for (const { spending } of stores) {
+    assert.deepEqual((await spending.sum("day", "1970-01-01")).costUsd, 15);
+    assert.deepEqual((await spending.sum("thread", "t")).steps, 30);
+  }
+  await Promise.all(stores.map((store) => store.close()));
 });
 
 test("a store from before there were sums of what models used begins with what its journals tell", async () => {

@@ -1,6 +1,6 @@
 import type { StartRequest } from "@vidro/brain";
 import type { AgentApi, AlwaysRecord, RunStreamItem, HandApi, KnowledgeApi, ScheduleApi } from "@vidro/client";
-import type { Entry, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
+import type { Entry, JsonObject, ReasoningEffort, RunHead, SpendingRow } from "@vidro/core";
 
 /**
  * All that commands ask of a brain. `embedded.ts` opens the brain of this home in this process, `remote.ts` calls one
@@ -73,11 +73,17 @@ export interface BrainRuns {
   /** Runs, newest first, from behind the run `after` on. */
   list(filter: {
     readonly open?: boolean;
+    readonly thread?: string;
     readonly ending?: string;
     readonly thread?: string;
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
+  /** What models used and cost by day or thread, newest first. */
+  usage(
+    by: "day" | "thread",
+    filter: { readonly since: number; readonly limit: number },
+  ): Promise<readonly SpendingRow[]>;
   /** What keeps a run on these hands from going on: the brain is silent, or a hand is away. Undefined: nothing. */
   obstacle(hands: string): Promise<Obstacle | undefined>;
   /** Stops driving runs and waiting for lost connections; open runs go on elsewhere or later. */

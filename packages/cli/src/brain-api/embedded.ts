@@ -75,6 +75,7 @@ function embeddedRuns(open: OpenBrain): BrainRuns {
     abort: async (run, reason) => (await open()).runs.abort(run, reason),
     find: async (run) => (await open()).runs.find(run),
     list: async (filter) => (await open()).runs.list(filter),
+    usage: async (by, filter) => (await open()).spending.list(by, filter),
     // The only hand of this brain is in the same process.
     obstacle: async () => undefined,
     detach: async () => (await open()).runs.close(),

@@ -105,6 +105,7 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
     abort: (run, reason) => withFaults(vidro.attach(run).abort(reason)),
     find: (run) => withFaults(vidro.attach(run).head()),
     list: (filter) => withFaults(vidro.list(filter)),
+    usage: (by, filter) => withFaults(vidro.usage(by, filter)),
     obstacle: (ids) => obstacleOf(options.url, vidro, ids),
     async detach() {
       // A command that leaves does not wait for a brain that is gone.

@@ -62,7 +62,7 @@ test("a day ends runs by name when all cost as much as it may; what costs nothin
   assert.equal((await stage.run("run", "--model", "offline", "what is the host name?")).code, 0);
 });
 
-test("tokens and money are summed up by day, thread and run, from the journals", async () => {
+test("tokens and money are summed up by day, thread and run; tokens of unknown price are told", async () => {
   await using model = await scriptedModel(doneLine("one"), doneLine("two"), doneLine("three"));
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url, VIDRO_MODEL_PRICE: PRICE });
   const [first] = lines((await stage.run("run", "--json", "one")).stdout);
@@ -85,4 +85,8 @@ test("tokens and money are summed up by day, thread and run, from the journals",
   assert.equal(threads[1]?.["thread"], thread);
   assert.equal((await sums("run")).length, 3);
   assert.match((await stage.run("runs", "usage")).stdout, /3 runs · 3 steps · 45 tokens · \$0\.06\n$/);
+  await using other = await scriptedModel(doneLine("four"));
+  await using unpriced = await Stage.set({ ...stage.command.env, VIDRO_MODEL_URL: other.url, VIDRO_MODEL_PRICE: "" });
+  assert.match((await unpriced.run("run", "four")).stderr, /15 tokens · price not known/);
+  assert.match((await unpriced.run("runs", "usage")).stdout, /60 tokens · \$0\.06 · price of 15 not known\n$/);
 });

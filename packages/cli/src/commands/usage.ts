@@ -1,5 +1,5 @@
-import { addUsage, HOUR_MS, TERMINAL_LIMITS, usageIn } from "@vidro/core";
-import type { RunHead, Usage } from "@vidro/core";
+import { addSpending, HOUR_MS, NO_SPENDING, PAGE_LIMITS, spendingIn, TERMINAL_LIMITS } from "@vidro/core";
+import type { RunHead, Spending } from "@vidro/core";
 import { countWords, oneLine, SHORT_ID_CHARS, usageWords } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
@@ -12,40 +12,56 @@ import { paint } from "../view/symbols.ts";
 type UsageGroup = "day" | "thread" | "run";
 
 /** Tokens and money of a day, a thread or a run. */
-interface UsageSum {
+interface UsageSum extends Spending {
   readonly key: string;
   readonly title: string;
-  readonly runs: ReadonlySet<string>;
-  readonly steps: number;
-  readonly usage: Usage;
 }
 
-const NONE: Usage = { inputTokens: 0, outputTokens: 0 };
 const TITLE_CHARS = 50;
 const DAYS = 30;
 
-/** Prints what models used and cost, by day, thread or run, from the journals of the newest runs. */
+/** Prints what models used and cost: by day or thread from the brain's sums, by run from the newest journals. */
 export async function printUsage(
   flags: BrainFlags & { readonly by: UsageGroup; readonly days?: number; readonly json?: boolean },
 ): Promise<number> {
   const { by, days = DAYS } = flags;
   return withBrainApi(flags, async ({ runs }) => {
     const since = Date.now() - days * 24 * HOUR_MS;
-    const sums = new Map<string, UsageSum>();
-    for await (const head of recentRuns(runs, since)) await addRun(sums, { runs, head, by, since });
-    // Runs come newest first, and so do their threads; the entries of a run may be of several days.
-    const rows = [...sums.values()];
-    if (by === "day") rows.sort((one, other) => other.key.localeCompare(one.key));
+    const rows = by === "run" ? await sumsOfRuns(runs, since) : await sumsOf(runs, by, since);
     for (const row of rows) {
       if (flags.json === true) writeJson(lineOf(row, by));
       else
         print(
-          `${paint("bold", row.title)}  ${countWords(row.runs.size, "run")} · ${countWords(row.steps, "step")} · ${usageWords(row.usage)}`,
+          `${paint("bold", row.title)}  ${countWords(row.runs, "run")} · ${countWords(row.steps, "step")} · ${usageWords(row)}`,
         );
     }
     if (rows.length === 0 && flags.json !== true) say(`No run of the last ${countWords(days, "day")} called a model.`);
     return EXIT.ok;
   });
+}
+
+/** The sums of days or threads; rows of several owners are added. */
+async function sumsOf(runs: BrainRuns, by: "day" | "thread", since: number): Promise<readonly UsageSum[]> {
+  const sums = new Map<string, Spending>();
+  for (const row of await runs.usage(by, { since, limit: PAGE_LIMITS.items }))
+    sums.set(row.key, addSpending(sums.get(row.key) ?? NO_SPENDING, row));
+  const rows = [...sums].map(([key, sum]) => ({ ...sum, key, title: key }));
+  if (by === "day") return rows;
+  return Promise.all(rows.map(async (row) => ({ ...row, title: titleOf(row.key, await lastTask(runs, row.key)) })));
+}
+
+async function lastTask(runs: BrainRuns, thread: string): Promise<string> {
+  return (await runs.list({ thread, limit: 1 }))[0]?.task ?? "";
+}
+
+async function sumsOfRuns(runs: BrainRuns, since: number): Promise<readonly UsageSum[]> {
+  const rows: UsageSum[] = [];
+  for await (const head of recentRuns(runs, since)) {
+    const { id, task } = head;
+    const sum = await sumOfRun(runs, head, since);
+    if (sum.steps > 0) rows.push({ ...sum, runs: 1, key: id, title: titleOf(id, task) });
+  }
+  return rows;
 }
 
 /** Runs with an entry since that time, newest first. */
@@ -62,42 +78,29 @@ async function* recentRuns(runs: BrainRuns, since: number): AsyncGenerator<RunHe
   }
 }
 
-async function addRun(
-  sums: Map<string, UsageSum>,
-  { runs, head, by, since }: { runs: BrainRuns; head: RunHead; by: UsageGroup; since: number },
-): Promise<void> {
-  for await (const { at, event } of runs.entries(head.id)) {
-    const usage = usageIn(event);
-    if (usage === undefined || at < since) continue;
-    const { key, title } = groupOf(by, head, at);
-    const before = sums.get(key) ?? { key, title, runs: new Set<string>(), steps: 0, usage: NONE };
-    const steps = before.steps + (event.type === "model.replied" ? 1 : 0);
-    sums.set(key, { ...before, runs: new Set([...before.runs, head.id]), steps, usage: addUsage(before.usage, usage) });
+async function sumOfRun(runs: BrainRuns, { id }: RunHead, since: number): Promise<Spending> {
+  let sum = NO_SPENDING;
+  for await (const { at, event } of runs.entries(id)) {
+    const spent = at < since ? undefined : spendingIn(event);
+    if (spent !== undefined) sum = addSpending(sum, spent);
   }
+  return sum;
 }
 
-function groupOf(
-  by: UsageGroup,
-  { id, thread, task }: RunHead,
-  at: number,
-): { readonly key: string; readonly title: string } {
-  if (by === "day") {
-    const day = new Date(at).toISOString().slice(0, "2026-12-01".length);
-    return { key: day, title: day };
-  }
-  const key = by === "run" ? id : thread;
-  return { key, title: `${key.slice(-SHORT_ID_CHARS)}  ${oneLine(task, TITLE_CHARS).padEnd(TITLE_CHARS)}` };
+function titleOf(id: string, task: string): string {
+  return `${id.slice(-SHORT_ID_CHARS)}  ${oneLine(task, TITLE_CHARS).padEnd(TITLE_CHARS)}`;
 }
 
-function lineOf({ key, runs, steps, usage }: UsageSum, by: UsageGroup) {
+function lineOf(sum: UsageSum, by: UsageGroup) {
   return {
-    [by]: key,
-    runs: runs.size,
-    steps,
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cached_tokens: usage.cachedTokens ?? 0,
-    thinking_tokens: usage.thinkingTokens ?? 0,
-    cost_usd: usage.costUsd ?? 0,
+    [by]: sum.key,
+    runs: sum.runs,
+    steps: sum.steps,
+    input_tokens: sum.inputTokens,
+    output_tokens: sum.outputTokens,
+    cached_tokens: sum.cachedTokens,
+    thinking_tokens: sum.thinkingTokens,
+    unpriced_tokens: sum.unpricedTokens,
+    cost_usd: sum.costUsd,
   };
 }
