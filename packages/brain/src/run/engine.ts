@@ -7,7 +7,6 @@ import {
   MODEL_LIMITS,
   RUN_LIMITS,
   spendingIn,
-  STORE_LIMITS,
 } from "@vidro/core";
 import {
   acceptRemark,
@@ -33,7 +32,6 @@ import type {
   RunFailed,
 } from "@vidro/core";
 import type { Decision, RunState, SharedCost } from "@vidro/core/run";
-import { isTransient } from "../stores/transient-faults.ts";
 import { redactEvent, momentIn } from "./opening-entries.ts";
 import {
   interruptedPhase,
@@ -47,15 +45,13 @@ import { callModel } from "./call-model.ts";
 import { answeredBy, openQuestionOf, type QuestionAnswer } from "./person-answer.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
+import { mayCallNext, whenReadable } from "./shared-costs.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.
  * Nothing is kept outside the state, and the state is the fold of the journal, so a loop that stops anywhere goes on
  * from the journal as if it had never stopped.
  */
-
-/** Phases in which the next decision may be to call the model. */
-const PHASES_BEFORE_CALL: ReadonlySet<RunState["phase"]["name"]> = new Set(["ready", "backing-off", "answered"]);
 
 /** Drives one run in this process. */
 export class RunLoop {
@@ -245,17 +241,10 @@ export class RunLoop {
   /** The bounded costs that the run shares with others, before a decision that may call the model. */
   async #readSharedCosts(): Promise<readonly SharedCost[]> {
     const { sharedCosts, model } = this.#deps;
-    if (sharedCosts === undefined || !PHASES_BEFORE_CALL.has(this.#state.phase.name)) return [];
+    if (sharedCosts === undefined || !mayCallNext(this.#state)) return [];
     await this.#counted;
-    while (!this.#halt.signal.aborted) {
-      try {
-        return await sharedCosts(this.#state.started, model);
-      } catch (thrown) {
-        if (!isTransient(thrown)) throw thrown;
-        await this.#wait(this.#deps.now() + STORE_LIMITS.backoffMs);
-      }
-    }
-    return [];
+    const rest = (ms: number): Promise<void> => this.#wait(this.#deps.now() + ms);
+    return whenReadable(() => sharedCosts(this.#state.started, model), rest, this.#halt.signal);
   }
 
   /** Asks the hand for its verdict until it is reachable; nothing is ordered yet, so giving up is a plain failure. */
