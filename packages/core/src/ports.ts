@@ -3,7 +3,7 @@ import type { Entry, HealTried, LiveEvent, Turn, Usage } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import type { JsonObject } from "./json.ts";
 import type { Sampling, ToolChoice } from "./sampling.ts";
-import type { Spending } from "./spending.ts";
+import type { UsageTotal } from "./spending.ts";
 import type { VendorParts } from "./reply-parts.ts";
 import type { Action, ActionEnd, Judgement, ToolSpec } from "./tool.ts";
 
@@ -108,7 +108,7 @@ export interface Journal {
 // ---------------------------------------------------------------------------------------------- spending
 
 /** The spending of a day or thread of one owner. */
-export interface SpendingRow extends Spending {
+export interface SpendingRow extends UsageTotal {
   /** The day as `2026-12-01` in UTC, or the id of the thread. */
   readonly key: string;
   readonly owner: string;
@@ -122,7 +122,7 @@ export interface SpendingRow extends Spending {
  */
 export interface SpendingSums {
   /** The sum of a day of UTC (`2026-12-01`) or a thread, of all owners. */
-  sum(by: "day" | "thread", key: string): Promise<Spending>;
+  sum(by: "day" | "thread", key: string): Promise<UsageTotal>;
   /** Sums whose last entry is not older than `since`, newest first, at most `limit`; of all owners unless one is named. */
   list(
     by: "day" | "thread",

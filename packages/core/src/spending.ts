@@ -2,7 +2,7 @@ import type { Event, Usage } from "./event.ts";
 import { usageIn } from "./usage.ts";
 
 /** What models used and cost in all runs of a day or a thread. */
-export interface Spending extends Required<Usage> {
+export interface UsageTotal extends Required<Usage> {
   /** Runs that called a model. */
   readonly runs: number;
   readonly steps: number;
@@ -19,10 +19,10 @@ export const SPENDING_FIELDS = [
   "thinkingTokens",
   "unpricedTokens",
   "costUsd",
-] as const satisfies readonly (keyof Spending)[];
+] as const satisfies readonly (keyof UsageTotal)[];
 
 /** Nothing was used. */
-export const NO_SPENDING: Spending = {
+export const NO_SPENDING: UsageTotal = {
   runs: 0,
   steps: 0,
   inputTokens: 0,
@@ -35,7 +35,7 @@ export const NO_SPENDING: Spending = {
 };
 
 /** What one event adds to the sums; undefined for an event that adds nothing. */
-export function spendingIn(event: Event): Spending | undefined {
+export function spendingIn(event: Event): UsageTotal | undefined {
   if (event.type === "model.called")
     return event.step === 1 && event.attempt === 1 && event.summary !== true ? { ...NO_SPENDING, runs: 1 } : undefined;
   const usage = usageIn(event);
@@ -43,7 +43,7 @@ export function spendingIn(event: Event): Spending | undefined {
 }
 
 /** The sum of two spendings. */
-export function addSpending(one: Spending, other: Spending): Spending {
+export function addSpending(one: UsageTotal, other: UsageTotal): UsageTotal {
   const sum = { ...NO_SPENDING };
   for (const field of SPENDING_FIELDS) sum[field] = one[field] + other[field];
   return sum;

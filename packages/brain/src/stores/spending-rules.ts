@@ -1,5 +1,5 @@
 import { addSpending, spendingIn } from "@vidro/core";
-import type { Entry, Spending } from "@vidro/core";
+import type { Entry, UsageTotal } from "@vidro/core";
 
 /** Columns of the sums in a database, by their fields. */
 export const SPENDING_COLUMNS = {
@@ -12,10 +12,10 @@ export const SPENDING_COLUMNS = {
   thinkingTokens: "thinking",
   unpricedTokens: "unpriced",
   costUsd: "cost",
-} as const satisfies { readonly [field in keyof Spending]: string };
+} as const satisfies { readonly [field in keyof UsageTotal]: string };
 
 /** What entries of one day add to the sums. */
-export interface DaySpending extends Spending {
+interface DaySpending extends UsageTotal {
   readonly day: string;
   /** Time of the last entry. */
   readonly at: number;

@@ -1,5 +1,5 @@
 import { addSpending, HOUR_MS, NO_SPENDING, PAGE_LIMITS, spendingIn, TERMINAL_LIMITS } from "@vidro/core";
-import type { RunHead, Spending } from "@vidro/core";
+import type { RunHead, UsageTotal } from "@vidro/core";
 import { countWords, oneLine, SHORT_ID_CHARS, usageWords } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
@@ -12,7 +12,7 @@ import { paint } from "../view/symbols.ts";
 type UsageGroup = "day" | "thread" | "run";
 
 /** Tokens and money of a day, a thread or a run. */
-interface UsageSum extends Spending {
+interface UsageSum extends UsageTotal {
   readonly key: string;
   readonly title: string;
 }
@@ -42,7 +42,7 @@ export async function printUsage(
 
 /** The sums of days or threads; rows of several owners are added. */
 async function sumsOf(runs: BrainRuns, by: "day" | "thread", since: number): Promise<readonly UsageSum[]> {
-  const sums = new Map<string, Spending>();
+  const sums = new Map<string, UsageTotal>();
   for (const row of await runs.usage(by, { since, limit: PAGE_LIMITS.items }))
     sums.set(row.key, addSpending(sums.get(row.key) ?? NO_SPENDING, row));
   const rows = [...sums].map(([key, sum]) => ({ ...sum, key, title: key }));
@@ -78,7 +78,7 @@ async function* recentRuns(runs: BrainRuns, since: number): AsyncGenerator<RunHe
   }
 }
 
-async function sumOfRun(runs: BrainRuns, { id }: RunHead, since: number): Promise<Spending> {
+async function sumOfRun(runs: BrainRuns, { id }: RunHead, since: number): Promise<UsageTotal> {
   let sum = NO_SPENDING;
   for await (const { at, event } of runs.entries(id)) {
     const spent = at < since ? undefined : spendingIn(event);

@@ -1,5 +1,5 @@
 import { addSpending, NO_SPENDING } from "@vidro/core";
-import type { Entry, NewRun, Spending, SpendingRow, SpendingSums } from "@vidro/core";
+import type { Entry, NewRun, UsageTotal, SpendingRow, SpendingSums } from "@vidro/core";
 import { spendingByDay } from "../spending-rules.ts";
 
 type SpendingFilter = Parameters<SpendingSums["list"]>[1];
@@ -16,7 +16,7 @@ export class MemorySpending implements SpendingSums {
     }
   }
 
-  async sum(by: "day" | "thread", key: string): Promise<Spending> {
+  async sum(by: "day" | "thread", key: string): Promise<UsageTotal> {
     let sum = NO_SPENDING;
     for (const row of this.#sums[by].values()) if (row.key === key) sum = addSpending(sum, row);
     return sum;

@@ -1,5 +1,5 @@
 import { NO_SPENDING, POSTGRES_LIMITS, SPENDING_FIELDS } from "@vidro/core";
-import type { Entry, Spending, SpendingRow, SpendingSums } from "@vidro/core";
+import type { Entry, UsageTotal, SpendingRow, SpendingSums } from "@vidro/core";
 import { SPENDING_COLUMNS, spendingByDay } from "../spending-rules.ts";
 import type { PostgresConnection, SqlValue } from "./connection.ts";
 
@@ -74,7 +74,7 @@ const LIST = {
 export function postgresSpending(connection: PostgresConnection): SpendingSums {
   return {
     async sum(by, key) {
-      const [sum] = await connection.read<Spending>(SUM, [by, key]);
+      const [sum] = await connection.read<UsageTotal>(SUM, [by, key]);
       return sum ?? NO_SPENDING;
     },
     list: (by, { owner, since, limit }) => connection.read<SpendingRow>(LIST, [by, since, owner ?? null, limit]),

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { NO_SPENDING, SPENDING_FIELDS } from "@vidro/core";
-import type { Entry, Spending, SpendingRow, SpendingSums } from "@vidro/core";
+import type { Entry, UsageTotal, SpendingRow, SpendingSums } from "@vidro/core";
 import { SPENDING_COLUMNS, spendingByDay } from "../spending-rules.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { query } from "./query.ts";
@@ -52,7 +52,7 @@ function statementsOf(database: DatabaseSync) {
       ON CONFLICT DO UPDATE SET updated = max(updated, excluded.updated), ${added}`,
     );
   const sums = SPENDING_FIELDS.map((field) => `total(${SPENDING_COLUMNS[field]}) AS ${field}`);
-  const sum: Query<Spending> = query(database, `SELECT ${sums.join(", ")} FROM spending WHERE kind = ? AND key = ?`);
+  const sum: Query<UsageTotal> = query(database, `SELECT ${sums.join(", ")} FROM spending WHERE kind = ? AND key = ?`);
   const list: Query<SpendingRow> = query(
     database,
     `SELECT key, owner, updated AS updatedAt, ${AS_FIELDS.join(", ")} FROM spending
