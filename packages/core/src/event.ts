@@ -7,12 +7,12 @@ import type { ReplyParts } from "./reply-parts.ts";
 import type { Sampling, ToolChoice } from "./sampling.ts";
 import type { Language } from "./text/language.ts";
 import type { Turn } from "./turn.ts";
-import type { Usage } from "./usage.ts";
+import type { Usage } from "./model-usage.ts";
 import type { Action, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
 export type { Approval, Question } from "./question.ts";
 export type { Turn } from "./turn.ts";
-export type { Usage } from "./usage.ts";
+export type { Usage } from "./model-usage.ts";
 export { liveText } from "./live-event.ts";
 export type { ActionOutput, LiveEvent, ModelDelta, ModelThinking } from "./live-event.ts";
 

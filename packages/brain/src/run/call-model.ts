@@ -1,6 +1,8 @@
+import { STORE_LIMITS } from "@vidro/core";
 import { buildPrompt, compactBySummary, compactConversation, replyEvents, summaryPrompt } from "@vidro/core/run";
 import type { Event, LiveEvent, ModelRequest } from "@vidro/core";
-import type { RunState } from "@vidro/core/run";
+import type { RunState, SharedCost } from "@vidro/core/run";
+import { isTransient } from "../stores/transient-faults.ts";
 import { LiveText } from "./live-text.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 
@@ -70,4 +72,29 @@ async function* answer({ deps, record, signal }: CallingLoop, request: ModelRequ
 
 function endless({ deps: { model } }: CallingLoop): Error {
   return new Error(`The model ${model.name} ended its stream without a terminal event.`);
+}
+
+/** Phases in which the next decision may be to call the model. */
+const PHASES_BEFORE_CALL: ReadonlySet<RunState["phase"]["name"]> = new Set(["ready", "backing-off", "answered"]);
+
+/** Whether the next decision about a run may be to call its model. */
+export function mayCallNext({ phase }: RunState): boolean {
+  return PHASES_BEFORE_CALL.has(phase.name);
+}
+
+/** Reads costs, again after a rest while the store cannot be read; none when it is aborted. */
+export async function whenReadable(
+  read: () => Promise<readonly SharedCost[]>,
+  rest: (ms: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<readonly SharedCost[]> {
+  while (!signal.aborted) {
+    try {
+      return await read();
+    } catch (thrown) {
+      if (!isTransient(thrown)) throw thrown;
+      await rest(STORE_LIMITS.backoffMs);
+    }
+  }
+  return [];
 }

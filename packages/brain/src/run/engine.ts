@@ -41,11 +41,10 @@ import {
   endProcesses,
   performOrder,
 } from "./perform-action.ts";
-import { callModel } from "./call-model.ts";
+import { callModel, mayCallNext, whenReadable } from "./call-model.ts";
 import { answeredBy, openQuestionOf, type QuestionAnswer } from "./person-answer.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
-import { mayCallNext, whenReadable } from "./shared-costs.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault, NO_SPENDING } from "@vidro/core";
 import { runBudget } from "./run-budget.ts";
-import { sharedCostsIn, whenReadable } from "./shared-costs.ts";
+import { whenReadable } from "./call-model.ts";
+import { sharedCostsIn } from "./shared-costs.ts";
 
 const NOON = Date.UTC(2026, 10, 18, 12);
 const spending = {

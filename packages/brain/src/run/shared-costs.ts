@@ -1,8 +1,6 @@
-import { STORE_LIMITS } from "@vidro/core";
 import type { Model, RunStarted, SpendingSums } from "@vidro/core";
-import type { RunState, SharedCost } from "@vidro/core/run";
+import type { SharedCost } from "@vidro/core/run";
 import { dayOfTime } from "../stores/spending-rules.ts";
-import { isTransient } from "../stores/transient-faults.ts";
 
 /** Bounds in US dollars on what all runs of a thread, and of a day in UTC, cost; unbounded when absent. */
 export interface CostBounds {
@@ -33,29 +31,4 @@ export function sharedCostsIn(
     ]);
     return costs.flat();
   };
-}
-
-/** Phases in which the next decision may be to call the model. */
-const PHASES_BEFORE_CALL: ReadonlySet<RunState["phase"]["name"]> = new Set(["ready", "backing-off", "answered"]);
-
-/** Whether the next decision about a run may be to call its model. */
-export function mayCallNext({ phase }: RunState): boolean {
-  return PHASES_BEFORE_CALL.has(phase.name);
-}
-
-/** Reads costs, again after a rest while the store cannot be read; none when it is aborted. */
-export async function whenReadable(
-  read: () => Promise<readonly SharedCost[]>,
-  rest: (ms: number) => Promise<void>,
-  signal: AbortSignal,
-): Promise<readonly SharedCost[]> {
-  while (!signal.aborted) {
-    try {
-      return await read();
-    } catch (thrown) {
-      if (!isTransient(thrown)) throw thrown;
-      await rest(STORE_LIMITS.backoffMs);
-    }
-  }
-  return [];
 }

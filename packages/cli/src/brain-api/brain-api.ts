@@ -75,7 +75,6 @@ export interface BrainRuns {
     readonly open?: boolean;
     readonly thread?: string;
     readonly ending?: string;
-    readonly thread?: string;
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
