@@ -1,3 +1,4 @@
+import { parseJson } from "../codec/json.ts";
 import { isObject } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 
@@ -93,7 +94,7 @@ function isOfType(value: Json | undefined, type: string): boolean {
 function parseText(value: Json | undefined): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return undefined;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return undefined;
   }
@@ -108,9 +109,14 @@ export function mendJsonText(text: string): JsonObject | undefined {
     .replace(/^\s*```\w*\s*/, "")
     .replace(/\s*```\s*$/, "")
     .trim();
-  for (const attempt of [bare, bare.replaceAll(/,(?=\s*[}\]])/g, "")]) {
+  for (const attempt of [bare, withoutTrailingCommas(bare)]) {
     const parsed = parseText(attempt);
     if (isObject(parsed)) return parsed;
   }
   return undefined;
+}
+
+/** Text in quotes is left as it is: a comma before a bracket may be part of what was said. */
+function withoutTrailingCommas(text: string): string {
+  return text.replaceAll(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/gs, (found) => (found === "," ? "" : found));
 }
