@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../limits.ts";
+import { MINUTE_MS, SECOND_MS } from "../limits.ts";
 import { commandLine, oneLine, quoteWord } from "./printable.ts";
 import type { Usage } from "../event.ts";
 import { isObject } from "../json.ts";
@@ -9,19 +9,24 @@ import type { Action, Plan } from "../tool.ts";
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 const KILO = 1000;
 
-/** A duration in words. */
+/** A duration in words, rounded before its unit is chosen. */
 export function spanWords(ms: number): string {
-  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ${Math.floor((ms % MINUTE_MS) / SECOND_MS)} s`;
-  return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
+  if (Math.round(ms) < SECOND_MS) return `${Math.round(ms)} ms`;
+  const tenths = Math.round(ms / TENTH_MS);
+  if (tenths * TENTH_MS < MINUTE_MS) return `${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.floor(tenths / 10);
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  return hours === 0 ? `${minutes} min ${seconds % 60} s` : `${hours} h ${minutes % 60} min`;
 }
+
+const TENTH_MS = SECOND_MS / 10;
 
 /** A number of bytes in words. */
 export function byteWords(bytes: number): string {
   let amount = bytes;
   let unit = 0;
-  while (amount >= KILO && unit < UNITS.length - 1) {
+  // What would be rounded up to a thousand is one of the next unit.
+  while (amount >= (unit === 0 ? KILO : KILO - 0.05) && unit < UNITS.length - 1) {
     amount /= KILO;
     unit += 1;
   }
