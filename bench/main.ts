@@ -15,6 +15,7 @@ import { framed } from "./framed.ts";
 import { glass } from "./glass.ts";
 import { growth } from "./growth.ts";
 import { heldCommand } from "./held-command.ts";
+import { knowledge } from "./knowledge.ts";
 import { longPrompt } from "./long-prompt.ts";
 import { recovery } from "./recovery.ts";
 import { reconnect } from "./reconnect.ts";
@@ -30,6 +31,7 @@ const FIGURES: readonly Figure[] = [
   longPrompt,
   cpu,
   redaction,
+  knowledge,
   recovery,
   startup,
   fanOut,

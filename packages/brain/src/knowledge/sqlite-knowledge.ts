@@ -63,21 +63,26 @@ async function openKnowledge(path: string): Promise<DatabaseSync> {
     const { openDatabase } = await import("../stores/sqlite/open.ts");
     database = openDatabase(path, KNOWLEDGE_MIGRATIONS);
   }
+  // The index of many entries is larger than what SQLite keeps in memory by itself.
+  database.exec(`PRAGMA cache_size = -${KNOWLEDGE_LIMITS.cacheKib}`);
   indexRest(database);
   return database;
 }
 
 /** Indexes the entries that an older version has written without their words. */
 function indexRest(database: DatabaseSync): void {
+  let isBehind = false;
   const behind = `SELECT number, title, tags, snippet FROM entry
     WHERE number > coalesce((SELECT max(rowid) FROM entry_words), 0) ORDER BY number LIMIT ${KNOWLEDGE_LIMITS.ranked}`;
   for (;;) {
     const found = database.prepare(behind).all() as unknown as readonly (IndexedText & { readonly number: number })[];
-    if (found.length === 0) return;
+    if (found.length === 0) break;
+    isBehind = true;
     inTransaction(database, () => {
       for (const row of found) indexEntry(database, row.number, row);
     });
   }
+  if (isBehind) database.exec("INSERT INTO entry_words (entry_words) VALUES ('optimize')");
 }
 
 type IndexedText = Pick<EntryRow, "title" | "tags" | "snippet">;
@@ -174,15 +179,17 @@ function searchEntries(database: DatabaseSync, query: KnowledgeQuery): readonly 
 function rankedPlaces(
   database: DatabaseSync,
   match: string,
-  { owner, status }: KnowledgePart,
+  { owner, status, after, limit }: KnowledgePart,
 ): readonly { readonly place: number; readonly id: string }[] {
   const found = database
     .prepare(
-      `SELECT entry.number AS place, entry.id AS id, bm25(entry_words, 4, 2, 1) AS score
-      FROM entry_words JOIN entry ON entry.number = entry_words.rowid
-      WHERE entry_words MATCH ? ${OWNED} AND status = coalesce(?, status)
-      ORDER BY entry_words.rowid DESC LIMIT ${KNOWLEDGE_LIMITS.ranked}`,
+      `SELECT place, id FROM (
+        SELECT entry.number AS place, entry.id AS id, bm25(entry_words, 4, 2, 1) AS score
+        FROM entry_words JOIN entry INDEXED BY entry_head ON entry.number = entry_words.rowid
+        WHERE entry_words MATCH ? ${OWNED} AND status = coalesce(?, status)
+        ORDER BY entry_words.rowid DESC LIMIT ${KNOWLEDGE_LIMITS.ranked}
+      ) ORDER BY score, place DESC LIMIT ?`,
     )
-    .all(match, owner ?? null, status ?? null) as unknown as { place: number; id: string; score: number }[];
-  return found.sort((one, other) => one.score - other.score || other.place - one.place);
+    .all(match, owner ?? null, status ?? null, after === undefined ? limit : KNOWLEDGE_LIMITS.ranked);
+  return found as unknown as { place: number; id: string }[];
 }

@@ -42,4 +42,6 @@ export const KNOWLEDGE_MIGRATIONS: readonly string[] = [
     DELETE FROM entry_words WHERE rowid = old.number;
   END;
   CREATE INDEX entry_owner ON entry (owner, number);`,
+  // All that a search asks of an entry, without its text.
+  `CREATE INDEX entry_head ON entry (number, owner, status, id);`,
 ];

@@ -52,6 +52,8 @@ export const KNOWLEDGE_LIMITS = {
   tags: 20,
   /** Characters of a word that count. */
   wordChars: 64,
+  /** Memory for pages of its database. */
+  cacheKib: 16 * KIB,
   /** Words of a query that count. */
   queryWords: 16,
   /** Matching entries of one search that are ranked, the newest first. */
