@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { HAND_LIMITS, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { isWrapper } from "@vidro/core/policy";
+import { readFileStart } from "../files/regular-file.ts";
 
 /*
  * Files that programs run although the command line does not name them: `make` a Makefile, `npm run x` a script of
@@ -143,9 +144,10 @@ const INSTALL_HOOKS = ["install", "prepublish", "prepare"];
 const PACK_HOOKS = ["prepublishOnly", "prepare", "pack"];
 
 function scriptsOf(file: string): { readonly [name: string]: unknown } {
+  const start = readFileStart(file, HAND_LIMITS.fileBytes);
+  if (start === undefined || start.isCut) return {};
   try {
-    if (statSync(file).size > HAND_LIMITS.fileBytes) return {};
-    const found = parseJson(readFileSync(file, "utf8"));
+    const found = parseJson(start.bytes.toString("utf8"));
     return isObject(found) && isObject(found["scripts"]) ? found["scripts"] : {};
   } catch {
     return {};

@@ -19,7 +19,7 @@ export async function readProjectSkills(root: string, context: HandContext): Pro
         if (found.size === SKILL_LIMITS.skills) break;
         const path = join(folder, skills, name, SKILL_FILE);
         const place = { path, root, bytes: SKILL_LIMITS.headBytes };
-        const skill = parseSkill((await readGuide(place, context).catch(() => undefined)) ?? "");
+        const skill = parseSkill(readGuide(place, context) ?? "");
         if (skill === undefined || found.has(skill.name)) continue;
         const description = skill.description.slice(0, SKILL_LIMITS.descriptionChars);
         found.set(skill.name, { name: skill.name, description, path: relative(context.workspace, path) });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
@@ -7,6 +7,7 @@ import type { Guide, ProcessPlan, Surroundings } from "@vidro/core";
 import { findProgram } from "../exec/fingerprints.ts";
 import { readSystemName } from "../exec/proc.ts";
 import { SHELL } from "../exec/shell-program.ts";
+import { readFileStart } from "../files/regular-file.ts";
 import { readGuide } from "./project-file.ts";
 import { readProjectSkills } from "./project-skills.ts";
 import { runHeld } from "../tools/run-held.ts";
@@ -20,9 +21,9 @@ const GUIDE = "AGENTS.md";
 /** Reads the facts; `spools` is a folder for the output of git. */
 export async function readSurroundings(context: HandContext, spools: string): Promise<Surroundings> {
   const root = repositoryOf(context.workspace);
-  const [git, guides, skills] = await Promise.all([
+  const guides = readGuides(root ?? context.workspace, context);
+  const [git, skills] = await Promise.all([
     root === undefined ? undefined : gitWords(root, context, spools),
-    readGuides(root ?? context.workspace, context),
     readProjectSkills(root ?? context.workspace, context),
   ]);
   return {
@@ -91,8 +92,8 @@ function branchIn(root: string): string | undefined {
     const place = join(root, ".git");
     const folder = statSync(place).isDirectory()
       ? place
-      : resolve(root, /^gitdir: (.+)$/m.exec(readFileSync(place, "utf8"))?.[1] ?? "");
-    const head = readFileSync(join(folder, "HEAD"), "utf8").trim();
+      : resolve(root, /^gitdir: (.+)$/m.exec(startOf(place))?.[1] ?? "");
+    const head = startOf(join(folder, "HEAD")).trim();
     const [, branch] = /^ref: refs\/heads\/(\S{1,200})$/.exec(head) ?? [];
     return branch ?? (/^[0-9a-f]{40,64}$/.test(head) ? `no branch, at ${head.slice(0, 12)}` : undefined);
   } catch {
@@ -100,8 +101,13 @@ function branchIn(root: string): string | undefined {
   }
 }
 
+/** The beginning of a small file of a repository; empty when there is none. */
+function startOf(path: string): string {
+  return readFileStart(path, HAND_LIMITS.pathChars)?.bytes.toString("utf8") ?? "";
+}
+
 /** The guides from the root of the project to the workspace: the nearest one is last, and all are bounded together. */
-async function readGuides(root: string, context: HandContext): Promise<readonly Guide[]> {
+function readGuides(root: string, context: HandContext): readonly Guide[] {
   const folders: string[] = [];
   for (let folder = context.workspace; ; folder = dirname(folder)) {
     folders.push(folder);
@@ -111,7 +117,7 @@ async function readGuides(root: string, context: HandContext): Promise<readonly 
   const guides: Guide[] = [];
   for (const folder of folders) {
     const place = { path: join(folder, GUIDE), root, bytes: left };
-    const text = left === 0 ? undefined : await readGuide(place, context).catch(() => undefined);
+    const text = left === 0 ? undefined : readGuide(place, context);
     if (text === undefined) continue;
     left = Math.max(0, left - Buffer.byteLength(text));
     guides.unshift({ path: join(relative(context.workspace, folder), GUIDE), text });
