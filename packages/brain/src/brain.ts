@@ -15,6 +15,7 @@ import { BOOTSTRAP } from "@vidro/core/run";
 import { bootstrapModel } from "./models/bootstrap.ts";
 import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
+import { keySourceOf } from "./models/key-source.ts";
 import type { Knowledge } from "./knowledge/knowledge.ts";
 import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
 import { lateKnowledge } from "./knowledge/late-knowledge.ts";
@@ -118,7 +119,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     model,
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
     live: observed.live,
-    redactor: homeRedactor(home, config.secrets()),
+    redactor: homeRedactor(home, config.secrets(), () => keySourceOf(config)?.keys ?? NO_KEYS),
     generation: incarnation.generation,
     sharedCosts: sharedCostsIn(spending, costBounds(config), Date.now),
     language: taskLanguage,
@@ -151,6 +152,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     },
   };
 }
+
+const NO_KEYS: readonly string[] = [];
 
 function costBounds(config: Config): CostBounds {
   const [threadUsd, dayUsd] = [config.get("max_thread_cost"), config.get("max_day_cost")];

@@ -276,6 +276,22 @@ export const SETTINGS = {
     about: "key for `model_url`, or for a vendor whose own key is not set",
     otherwise: "no key is sent",
   },
+  model_key_file: {
+    group: "Models",
+    kind: anyText,
+    variable: "VIDRO_MODEL_KEY_FILE",
+    about:
+      "file with that key or token; it is read again when a server refuses the key, so that another program may renew it",
+    otherwise: "`model_key_command`, if it is set",
+  },
+  model_key_command: {
+    group: "Models",
+    kind: anyText,
+    variable: "VIDRO_MODEL_KEY_COMMAND",
+    about:
+      "command line that prints that key or a token that ends, such as `gcloud auth print-access-token`; it is run again when a server refuses the key. For Bedrock it may print the JSON of a `credential_process`",
+    otherwise: "no key is read from elsewhere",
+  },
   model_timeout_ms: {
     group: "Models",
     kind: wholeNumber(1, LONGEST_TIMER_MS),

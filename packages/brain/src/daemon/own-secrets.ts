@@ -9,13 +9,20 @@ const KEY_FILE = "audit-key";
  * Redacts by value what was configured and the secrets in the home of a brain: the administrator's token, its secret
  * half alone, and the key of the seals, in the forms in which programs show bytes. Their files are looked at before
  * each text, because the first start makes them, and a daemon that is started beside this process may make them too.
+ * `read` gives secrets that become known later, and another list when there is another one.
  */
-export function homeRedactor(home: string, configured: readonly string[]): Redactor {
+export function homeRedactor(
+  home: string,
+  configured: readonly string[],
+  read: () => readonly string[] = () => [],
+): Redactor {
+  const now = (): Redactor => redactor([...configured, ...read(), ...readOwnSecrets(home)]);
   let seen = marksIn(home);
-  let known = redactor([...configured, ...readOwnSecrets(home)]);
+  let keys = read();
+  let known = now();
   const current = (): Redactor => {
     const marks = marksIn(home);
-    if (marks !== seen) [seen, known] = [marks, redactor([...configured, ...readOwnSecrets(home)])];
+    if (marks !== seen || read() !== keys) [seen, keys, known] = [marks, read(), now()];
     return known;
   };
   return {

@@ -1,10 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { Fault, MODEL_LIMITS } from "@vidro/core";
+import { asFault, Fault, MODEL_LIMITS } from "@vidro/core";
 import { TOOLS_IN_TEXT } from "@vidro/core/run";
 import type { FaultReport, HealTried, Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk/fault.ts";
 import { callOptions, COMPATIBLE } from "./ai-sdk/prompt.ts";
 import { LearntFacts } from "./ai-sdk/learnt-facts.ts";
+import type { KeySource } from "./key-source.ts";
 import { withoutTools } from "./ai-sdk/text-prompt.ts";
 import { TagReader } from "./ai-sdk/tagged-text.ts";
 import { ReplyBuilder } from "./reply-builder.ts";
@@ -15,10 +16,12 @@ import type { CallDeadlines } from "./call-deadline.ts";
 export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   /** Name for people. */
   readonly name: string;
-  /** Loads the vendor's model at the first call, so that an unused vendor costs nothing. */
-  readonly load: () => Promise<LanguageModelV4>;
+  /** Loads the vendor's model at the first call, so that an unused vendor costs nothing, with the key of the source. */
+  readonly load: (key?: string) => Promise<LanguageModelV4>;
   /** The vendor's key; it is removed from messages of its server. */
   readonly key?: string;
+  /** Where the key is read from instead, also again when the server refuses it. */
+  readonly source?: KeySource;
   /** Settings that only this vendor knows. */
   readonly providerOptions?: SharedV4ProviderOptions;
   /** Whether every model behind it calls tools natively, so that its text is prose. */
@@ -37,15 +40,18 @@ export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   readonly replyChars?: number;
 }
 
-/** Any `LanguageModelV4` as a Model; only a refusal of tools is healed here, everything else is the engine's. */
+/** Any `LanguageModelV4` as a Model; refusals of tools and of a key are healed here, everything else is the engine's. */
 export function aiSdkModel(options: AiSdkModelOptions): Model {
-  let loaded: Promise<LanguageModelV4> | undefined;
-  const load = (): Promise<LanguageModelV4> => {
-    loaded ??= options.load().catch((thrown: unknown) => {
-      loaded = undefined;
-      throw thrown;
+  let loaded: { readonly key: string | undefined; readonly model: Promise<LanguageModelV4> } | undefined;
+  const load = (key?: string): Promise<LanguageModelV4> => {
+    if (loaded !== undefined && loaded.key === key) return loaded.model;
+    const model = options.load(key);
+    const loading = { key, model };
+    loaded = loading;
+    model.catch(() => {
+      if (loaded === loading) loaded = undefined;
     });
-    return loaded;
+    return model;
   };
   const { name, window } = options;
   const facts = new LearntFacts(window === undefined ? options.askWindow : undefined);
@@ -58,19 +64,54 @@ interface CalledModel extends AiSdkModelOptions {
   readonly facts: LearntFacts;
 }
 
-/** Calls the model; a server that refuses tools is asked again without them, and never with them after that. */
+/**
+ * Calls the model. A server that refuses tools is asked again without them, and never with them after that; one that
+ * refuses a key which can be read anew is asked once more with the next key.
+ */
 async function* answer(model: CalledModel, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { name, facts } = model;
   facts.isInText ||= request.inText?.includes(name) === true;
-  for (let isInText = facts.isInText; ; isInText = true) {
-    const fault = yield* answerOnce({ ...model, isInText }, request, signal);
+  for (let isInText = facts.isInText, isRenewed = false; ;) {
+    const access = await readKey(model);
+    const fault =
+      "fault" in access ? access.fault : yield* answerOnce({ ...model, ...access, isInText }, request, signal);
     if (fault === undefined) return;
-    if (fault.code !== "MODEL_TOOLLESS" || isInText) {
-      facts.learn(fault);
-      return yield { type: "failed", fault };
+    if (fault.code === "MODEL_TOOLLESS" && !isInText) {
+      isInText = facts.isInText = true;
+      yield { type: "healed", heal: describedInText(name, fault) };
+      continue;
     }
-    facts.isInText = true;
-    yield { type: "healed", heal: describedInText(name, fault) };
+    const renewal = isRenewed || signal.aborted ? undefined : await renewKey(model, fault, access);
+    if (renewal?.type === "healed") {
+      isRenewed = true;
+      yield renewal;
+      continue;
+    }
+    facts.learn(fault);
+    return yield renewal ?? { type: "failed", fault };
+  }
+}
+
+/** The key of a call as its source has it now, or why there is none. */
+async function readKey({
+  source,
+}: CalledModel): Promise<{ readonly key?: string } | { readonly key?: never; readonly fault: FaultReport }> {
+  try {
+    return source === undefined ? {} : { key: await source.current() };
+  } catch (thrown) {
+    return { fault: asFault(thrown).report() };
+  }
+}
+
+/** Reads a refused key anew; undefined when that is not what failed, `failed` when there is no other key. */
+async function renewKey({ name, source }: CalledModel, fault: FaultReport, { key }: Pick<AiSdkModelOptions, "key">) {
+  if (fault.code !== "MODEL_KEY_REFUSED" || source === undefined || key === undefined) return undefined;
+  try {
+    if (await source.renew(key)) return { type: "healed", heal: readAnew(name, source.words, fault) } as const;
+    const message = `${fault.message} ${source.words} still gives the same key.`;
+    return { type: "failed", fault: { ...fault, message } } as const;
+  } catch (thrown) {
+    return { type: "failed", fault: asFault(thrown).report() } as const;
   }
 }
 
@@ -118,7 +159,7 @@ async function openStream(
   request: ModelRequest,
   deadline: Deadline,
 ): Promise<{ readonly stream: ReadableStream<LanguageModelV4StreamPart>; readonly tags: TagReader | undefined }> {
-  const model = await deadline.wait(attempt.load());
+  const model = await deadline.wait(attempt.load(attempt.source === undefined ? undefined : attempt.key));
   const asked = callOptions(request, attempt);
   const { stream } = await deadline.wait(
     model.doStream({ ...(attempt.isInText ? withoutTools(asked) : asked), abortSignal: deadline.signal }),
@@ -149,6 +190,18 @@ async function* within(
     // The vendor's stream may be in any state; its errors after the end are ignored.
     reader.cancel().catch(() => undefined);
   }
+}
+
+function readAnew(model: string, from: string, { code, message }: FaultReport): HealTried {
+  return {
+    type: "heal.tried",
+    healing: "refresh_token",
+    description: `The server of ${model} refused its key. ${from} gave another one, with which it is asked again.`,
+    severity: "medium",
+    attempt: 1,
+    delayMs: 0,
+    metadata: { code, cause: message, model },
+  };
 }
 
 function describedInText(model: string, { code, message }: FaultReport): HealTried {

@@ -8,6 +8,7 @@ import { baseUrl, firstListed, isListening } from "./address.ts";
 import { chain } from "./chain.ts";
 import { directModel } from "./direct.ts";
 import { callInFormat } from "./held-format.ts";
+import { keySourceOf } from "./key-source.ts";
 import { offlineModel } from "./offline.ts";
 import { FREE, withPrices } from "./price.ts";
 import { PROVIDERS } from "./providers.ts";
@@ -67,7 +68,7 @@ async function byName(name: string, config: Config): Promise<PlacedModel> {
 async function atUrl(config: Config): Promise<ChosenModel | undefined> {
   const server = serverAt(config);
   if (server === undefined) return undefined;
-  const first = await firstListed(server.url, server.key).catch((thrown: unknown) => {
+  const first = await firstListed(server.url, await keyOf(server)).catch((thrown: unknown) => {
     if (thrown instanceof Fault) throw thrown;
     throw new Fault("MODEL_UNAVAILABLE", `Nothing at ${server.url} lists models: ${asFault(thrown).message}`);
   });
@@ -77,7 +78,8 @@ async function atUrl(config: Config): Promise<ChosenModel | undefined> {
 
 async function byKey(config: Config): Promise<ChosenModel | undefined> {
   for (const provider of PROVIDERS) {
-    const name = provider.keys.find((key) => config.ofVariable(key) !== undefined);
+    const named = [...provider.keys, ...(provider.account === undefined ? [] : [provider.account])];
+    const name = named.find((key) => config.ofVariable(key) !== undefined);
     const access = name === undefined ? undefined : accessTo(provider, config);
     if (access === undefined || provider.model === undefined) continue;
     return withReason(await vendorModel(provider, provider.model, { access, config }), `${name} is set`);
@@ -132,12 +134,16 @@ export function accessTo(provider: Provider, config: Config): Access | undefined
   const more = { packages: packagesFolder(config), details: detailsOf(provider, config) };
   if (provider.local !== undefined) return { url: provider.local.url(address), ...more };
   // The general key belongs to the general base URL, where there is one.
-  const general = config.get("model_url") === undefined ? ["VIDRO_MODEL_KEY"] : [];
+  const hasGeneral = config.get("model_url") === undefined;
+  const general = hasGeneral ? ["VIDRO_MODEL_KEY"] : [];
   const key = [...provider.keys, ...general]
     .map((name) => config.ofVariable(name))
     .find((value) => value !== undefined);
   const url = address === undefined ? {} : { url: baseUrl(address, provider.path, provider.address) };
   if (key !== undefined) return { key, ...url, ...more };
+  const source = hasGeneral ? keySourceOf(config) : undefined;
+  if (source !== undefined) return { source, ...url, ...more };
+  if (provider.account !== undefined && config.ofVariable(provider.account) !== undefined) return { ...url, ...more };
   return address !== undefined && provider.keyless === true ? { ...url, ...more } : undefined;
 }
 
@@ -155,7 +161,17 @@ export function serverAt(config: Config): ModelServer | undefined {
   const address = config.get("model_url");
   if (address === undefined) return undefined;
   const key = config.get("model_key");
-  return { url: baseUrl(address, "/v1", "VIDRO_MODEL_URL"), ...(key === undefined ? {} : { key }) };
+  const source = keySourceOf(config);
+  return {
+    url: baseUrl(address, "/v1", "VIDRO_MODEL_URL"),
+    ...(key === undefined ? {} : { key }),
+    ...(source === undefined ? {} : { source }),
+  };
+}
+
+/** The key of a server as it is now. */
+export async function keyOf({ key, source }: Pick<ModelServer, "key" | "source">): Promise<string | undefined> {
+  return key ?? (await source?.current());
 }
 
 function withReason(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {

@@ -3,7 +3,7 @@ import type { ModelFacts } from "@vidro/core";
 import type { Config } from "../config.ts";
 import { isListening, listedModels } from "./address.ts";
 import { factsOf, KNOWN_MODELS } from "./catalogue.ts";
-import { accessTo, chooseModel, serverAt } from "./choose.ts";
+import { accessTo, chooseModel, keyOf, serverAt } from "./choose.ts";
 import type { ModelServer } from "./served-model.ts";
 import { modelFacts, settingsFacts } from "./model-facts.ts";
 import type { Provider } from "./provider.ts";
@@ -53,7 +53,7 @@ export async function describeModel(config: Config, name?: string): Promise<Mode
   const [first = ""] = chosen.name.split(",");
   const id = idOf(first);
   const [url] = chosen.servers;
-  const key = serverAt(config)?.key;
+  const key = await keyOf(serverAt(config) ?? {}).catch(() => undefined);
   const window =
     url?.startsWith("http") === true ? await windowAt({ url, model: id, ...(key ? { key } : {}) }) : undefined;
   const server: ModelFacts = window === undefined ? {} : { window };

@@ -133,7 +133,8 @@ for (const provider of BY_HTTP) {
     t.after(close);
     const last = terminalOf(await eventsOf(model));
     assert.ok(last.type === "replied", JSON.stringify(last));
-    assert.deepEqual(last.reply.usage, { inputTokens: 11, outputTokens: 7 });
+    const { inputTokens, outputTokens } = last.reply.usage;
+    assert.deepEqual([inputTokens, outputTokens], [11, 7]);
     assert.equal(last.reply.text, "hello");
     assert.equal(fake.requests[0]?.path, wire?.path);
     assert.ok(!JSON.stringify([fake.requests[0]?.body, fake.requests[0]?.path]).includes(KEY));

@@ -77,10 +77,12 @@ const azure: Provider = {
     openai: { parallelToolCalls: false, store: false },
     azure: { parallelToolCalls: false, store: false },
   },
-  async open(model, { url, key, packages, details }) {
+  async open(model, { url, key = "", packages, details }) {
     const { createAzure } = await loadPackage<{ createAzure: CreateModels }>("@ai-sdk/azure", packages);
     const place = url === undefined ? { resourceName: details["AZURE_RESOURCE_NAME"] } : { baseURL: url };
-    return createAzure({ apiKey: key, fetch: boundedFetch, ...place })(model);
+    // A token of Entra is a JWT and goes where tokens go; a key of the resource does not.
+    const access = key.startsWith("eyJ") ? { tokenProvider: async () => key } : { apiKey: key };
+    return createAzure({ ...access, fetch: boundedFetch, ...place })(model);
   },
 };
 
@@ -97,7 +99,7 @@ const bedrock: Provider = {
     "AWS_SESSION_TOKEN",
     "AWS_REGION",
   ],
-  async open(model, { url, packages, details }) {
+  async open(model, { url, key, source, packages, details }) {
     const { createAmazonBedrock } = await loadPackage<{ createAmazonBedrock: CreateModels }>(
       "@ai-sdk/amazon-bedrock",
       packages,
@@ -108,6 +110,7 @@ const bedrock: Provider = {
       accessKeyId: details["AWS_ACCESS_KEY_ID"],
       secretAccessKey: details["AWS_SECRET_ACCESS_KEY"],
       sessionToken: details["AWS_SESSION_TOKEN"],
+      ...(source && awsCredentials(key)),
       fetch: boundedFetch,
       ...(url && { baseURL: url }),
     })(model);
@@ -116,11 +119,12 @@ const bedrock: Provider = {
 
 const vertex: Provider = {
   name: "vertex",
-  keys: ["GOOGLE_VERTEX_API_KEY", "GOOGLE_VERTEX_PROJECT"],
+  keys: ["GOOGLE_VERTEX_API_KEY"],
+  account: "GOOGLE_VERTEX_PROJECT",
   address: "GOOGLE_VERTEX_BASE_URL",
   path: "/v1/publishers/google",
   details: ["GOOGLE_VERTEX_API_KEY", "GOOGLE_VERTEX_PROJECT", "GOOGLE_VERTEX_LOCATION"],
-  async open(model, { url, packages, details }) {
+  async open(model, { url, key, source, packages, details }) {
     const { createGoogleVertex } = await loadPackage<{ createGoogleVertex: CreateModels }>(
       "@ai-sdk/google-vertex",
       packages,
@@ -129,11 +133,20 @@ const vertex: Provider = {
       apiKey: details["GOOGLE_VERTEX_API_KEY"],
       project: details["GOOGLE_VERTEX_PROJECT"],
       location: details["GOOGLE_VERTEX_LOCATION"],
+      // A token that a file or a command gives stands in the place of the credentials of this machine.
+      ...(source && { googleAuthOptions: { authClient: { getAccessToken: async () => ({ token: key }) } } }),
       fetch: boundedFetch,
       ...(url && { baseURL: url }),
     })(model);
   },
 };
+
+/** Credentials of AWS that a key holds: a bearer token, or the JSON of a `credential_process`. */
+function awsCredentials(key = ""): { readonly [option: string]: unknown } {
+  if (!key.startsWith("{")) return { apiKey: key };
+  const { AccessKeyId, SecretAccessKey, SessionToken } = JSON.parse(key) as { readonly [name: string]: unknown };
+  return { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
+}
 
 /** The rows. */
 export const MORE_PROVIDERS: readonly Provider[] = [

@@ -1,10 +1,13 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { KeySource } from "./key-source.ts";
 
 /** Base URL and key of a provider. */
 export interface Access {
   /** Base URL of the API; the vendor's own when left out. */
   readonly url?: string;
   readonly key?: string;
+  /** The key comes from there, and can be had anew. */
+  readonly source?: KeySource;
   /** Folder of packages that are installed when they are first used. */
   readonly packages: string;
   /** Values of the variables in `details` of the provider. */
@@ -26,6 +29,8 @@ export interface Provider {
   readonly model?: string;
   /** Environment variables that may hold its key, the first one first; none when it needs no key. */
   readonly keys: readonly string[];
+  /** Variable that names an account where the key is read from elsewhere, such as the credentials of this machine. */
+  readonly account?: string;
   /** Environment variable that may hold the URL of its server. */
   readonly address: string;
   /** Path of a URL that has none. */

@@ -14,7 +14,7 @@ export interface PlacedModel extends Model {
 }
 
 /** A server given by its URL. */
-export type ModelServer = Pick<Access, "key"> & { readonly url: string };
+export type ModelServer = Pick<Access, "key" | "source"> & { readonly url: string };
 
 /** A vendor's model by its adapter; its package is loaded at the first call. */
 export function openVendorModel(
@@ -25,8 +25,9 @@ export function openVendorModel(
   const facts = modelFacts(model, config, provider.local === undefined ? {} : { prices: FREE });
   const opened = aiSdkModel({
     name: model === "" ? provider.name : `${provider.name}/${model}`,
-    load: () => provider.open(model, access),
+    load: (key) => provider.open(model, key === undefined ? access : { ...access, key }),
     ...(access.key === undefined ? {} : { key: access.key }),
+    ...(access.source === undefined ? {} : { source: access.source }),
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
     // Another address may serve any model; those of the vendor itself all call tools.
     ...(access.url === undefined && provider.isMixed !== true ? { native: true } : {}),
@@ -35,9 +36,7 @@ export function openVendorModel(
     ...longestAnswer(model, config),
     ...patience(config),
     ...(facts.window === undefined ? {} : { window: facts.window }),
-    ...(access.url?.startsWith("http") === true
-      ? { askWindow: () => windowAt({ model, ...(access as ModelServer) }) }
-      : {}),
+    ...(access.url?.startsWith("http") === true ? { askWindow: () => askWindow(model, access as ModelServer) } : {}),
   });
   const costed = withPrices(opened, facts.prices);
   return access.url === undefined ? costed : { ...costed, url: access.url };
@@ -45,18 +44,24 @@ export function openVendorModel(
 
 /** A model of a server with OpenAI's chat completions. */
 export function openCompatibleModel(name: string, server: ModelServer, config: Config): PlacedModel {
-  const key = server.key === undefined ? {} : { key: server.key };
+  const { url, key, source } = server;
   const { window, prices } = modelFacts(name, config);
   const model = aiSdkModel({
     name,
-    load: () => openCompatible(name, server),
-    ...key,
+    load: (read = key) => openCompatible(name, { url, ...(read === undefined ? {} : { key: read }) }),
+    ...(key === undefined ? {} : { key }),
+    ...(source === undefined ? {} : { source }),
     ...longestAnswer(name, config),
     ...patience(config),
     ...(window === undefined ? {} : { window }),
-    askWindow: () => windowAt({ model: name, ...server }),
+    askWindow: () => askWindow(name, server),
   });
-  return { ...withPrices(model, prices), url: server.url };
+  return { ...withPrices(model, prices), url };
+}
+
+async function askWindow(model: string, { url, key, source }: ModelServer): Promise<number | undefined> {
+  const read = key ?? (await source?.current());
+  return windowAt({ model, url, ...(read === undefined ? {} : { key: read }) });
 }
 
 /** The bound of a setting on replies; what a vendor's model can do at most is left to the vendor. */

@@ -125,6 +125,14 @@ export const MODEL_LIMITS = {
   stopChars: 256,
   /** Length of a server's error text in a fault. */
   wordsChars: 1000,
+  /** How long a command that prints a key may take. */
+  keyCommandMs: 30 * SECOND_MS,
+  /** Size of what it prints. */
+  keyBytes: 64 * KIB,
+  /** Length of its error that is told. */
+  keyErrorChars: 300,
+  /** Keys of one source that are kept out of journals, the newest ones. */
+  readKeys: 16,
   /** Size of one event of a model's stream, checked before it is parsed. */
   eventBytes: 8 * MIB,
   /** Unread part of a reply beyond which its server is made to wait. */
