@@ -165,7 +165,7 @@ test("invariant 2: only the engine, by its writer, and runs.ts append, and only 
 
 test("invariant 9: the brain opens no file of a workspace; only its own state", () => {
   const mayTouchFiles =
-    /\/(stores\/|auth\/|daemon\/|catalog\/(?:agent|skill)-files\.ts|src\/(?:brain|config)\.ts|south\/local\.ts|south\/enrolment\/(?:authority|archives)\.ts|http\/(?:tcp-tables|console-files)\.ts|observe\/vitals\.ts|models\/vendor-packages\.ts|bus\/redis\/address\.ts)/;
+    /\/(stores\/|auth\/|daemon\/|catalog\/(?:agent|skill)-files\.ts|src\/(?:brain|config)\.ts|south\/local\.ts|south\/enrolment\/(?:authority|archives)\.ts|http\/(?:tcp-tables|console-files)\.ts|observe\/vitals\.ts|models\/(?:vendor-packages|key-source)\.ts|bus\/redis\/address\.ts)/;
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.some((name) => /^node:(fs|child_process)/.test(name)) && !mayTouchFiles.test(path),
   );
