@@ -1,69 +1,101 @@
 import type { ReactNode } from "react";
-import type { Session } from "../brain/session.ts";
 import type { JsonObject } from "@vidro/core";
+import { LANGUAGES, chooseLanguage, chosenLanguage, translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
 import { request } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { setPresence } from "../brain/presence.ts";
+import type { Session } from "../brain/session.ts";
+import { BrainParts } from "../parts/brain-parts.tsx";
 import { useTitle } from "../parts/title.ts";
 import { useTheme } from "../parts/theme.ts";
 import type { Theme } from "../parts/theme.ts";
+import { TokenList } from "../parts/token-list.tsx";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
-/** The session, the health of the brain, and how the console looks. */
+/** How the console looks and speaks, the session, the tokens, and what the brain is made of. */
 export function SettingsPage({ session }: { readonly session: Session }): ReactNode {
-  useTitle("Settings");
+  useTitle(translate("Settings"));
   const { value: ready } = usePolled("ready", () => request("GET", "/readyz"));
-  const [theme, setTheme] = useTheme();
   const signOut = (): void => void request("DELETE", "/console/session").finally(() => setPresence("signed-out"));
-  const { scopes } = session;
+  const { scopes, isAdmin } = session;
   return (
     <>
-      <h1>Settings</h1>
-      <h2 className="label">Look</h2>
-      <fieldset className="choice">
-        <legend>Theme</legend>
-        {THEMES.map((name) => (
-          <label key={name}>
-            <input type="radio" name="theme" checked={theme === name} onChange={() => setTheme(name)} /> {name}
-          </label>
-        ))}
-      </fieldset>
-      <h2 className="label">Session</h2>
+      <h1>{translate("Settings")}</h1>
+      <h2 className="label">{translate("Look and language")}</h2>
+      <ThemeChoice />
+      <LanguageChoice />
+      <h2 className="label">{translate("Session")}</h2>
       <p>
-        Signed in as <b>{session.owner}</b> with {scopes.includes("*") ? "every right" : scopes.join(", ")}.
+        <TranslatedText
+          phrase="Signed in as {owner} with {rights}."
+          values={{
+            owner: <b>{session.owner}</b>,
+            rights: scopes.includes("*") ? translate("every right") : <bdi>{scopes.join(", ")}</bdi>,
+          }}
+        />
       </p>
       <button type="button" onClick={signOut}>
-        Sign out
+        {translate("Sign out")}
       </button>
-      <h2 className="label">Brain</h2>
-      <Health ready={ready} version={session.version} />
+      {isAdmin && <TokenList />}
+      <h2 className="label">{translate("Brain")}</h2>
+      <BrainParts checks={checksIn(ready)} details={detailsIn(ready)} version={session.version} isAdmin={isAdmin} />
+      <h2 className="label">{translate("About")}</h2>
       <p>
-        <a href="/docs">Documentation</a> · <a href="/docs/api">the API</a> · tokens: <code>vidro tokens list</code> ·
-        settings: <code>vidro config list</code>
+        <a href="/docs">{translate("Documentation")}</a> · <a href="/docs/api">{translate("The API")}</a> ·{" "}
+        <TranslatedText phrase="settings: {command}" values={{ command: <code>vidro config list</code> }} />
       </p>
     </>
   );
 }
 
-function Health({ ready, version }: { readonly ready: JsonObject | undefined; readonly version: string }): ReactNode {
-  const checks = Object.entries((ready?.["checks"] ?? {}) as JsonObject);
+function ThemeChoice(): ReactNode {
+  const [theme, setTheme] = useTheme();
   return (
-    <dl className="rows">
-      <div>
-        <dt>version</dt>
-        <dd>{version}</dd>
-      </div>
-      {checks.map(([name, state]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <span className={`state ${state === "ok" ? "ok" : "bad"}`}>
-              {state === "ok" || state === "degraded" ? state : "down"}
-            </span>
-          </dd>
-        </div>
+    <fieldset className="choice">
+      <legend>{translate("Theme")}</legend>
+      {THEMES.map((name) => (
+        <label key={name}>
+          <input type="radio" name="theme" checked={theme === name} onChange={() => setTheme(name)} />{" "}
+          {translate(THEME_NAMES[name])}
+        </label>
       ))}
-    </dl>
+    </fieldset>
   );
+}
+
+const THEME_NAMES = { system: "as the system", light: "light", dark: "dark" } as const;
+
+function LanguageChoice(): ReactNode {
+  const chosen = chosenLanguage();
+  return (
+    <fieldset className="choice">
+      <legend>{translate("Language")}</legend>
+      <label>
+        <input
+          type="radio"
+          name="language"
+          checked={chosen === undefined}
+          onChange={() => void chooseLanguage(undefined)}
+        />{" "}
+        {translate("as the browser")}
+      </label>
+      {(Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[]).map((name) => (
+        <label key={name} lang={name}>
+          <input type="radio" name="language" checked={chosen === name} onChange={() => void chooseLanguage(name)} />{" "}
+          {LANGUAGES[name]}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function checksIn(ready: JsonObject | undefined): JsonObject {
+  return (ready?.["checks"] ?? {}) as JsonObject;
+}
+
+function detailsIn(ready: JsonObject | undefined): JsonObject {
+  return (ready?.["details"] ?? {}) as JsonObject;
 }
