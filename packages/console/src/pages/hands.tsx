@@ -2,17 +2,20 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import type { HandRecord, HandSample } from "@vidro/client";
-import { faultWords, vidro } from "../brain/connection.ts";
+import { vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { AddHost } from "../parts/add-host.tsx";
+import { HandActions } from "../parts/hand-actions.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
-import { agoWords, clockWords } from "../parts/words.ts";
+import { agoWords, clockWords, healthWords } from "../parts/words.ts";
+import { countOf, translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
 
 /** The hosts that work, how they are, and how to add one. */
 export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode {
-  useTitle("Hands");
+  useTitle(translate("Hands"));
   const { value: hands, fault, refresh } = usePolled("hands", () => vidro.hands.list());
   const [isAdding, setAdding] = useState(false);
   const up = hands?.filter(({ state }) => state === "ok").length ?? 0;
@@ -20,20 +23,24 @@ export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode
     <>
       <div className="head">
         <div className="grow">
-          <h1>Hands</h1>
+          <h1>{translate("Hands")}</h1>
           <div className="chips">
-            <span>{hands === undefined ? "Reading the list…" : `${up} of ${hands.length} connected`}</span>
+            <span>
+              {hands === undefined
+                ? translate("Reading the list…")
+                : translate("{n} of {all} connected", { n: up, all: hands.length })}
+            </span>
           </div>
         </div>
         {isAdmin && (
           <button type="button" className={isAdding ? "" : "do"} onClick={() => setAdding(!isAdding)}>
-            {isAdding ? "Close" : "Add a host"}
+            {isAdding ? translate("Close") : translate("Add a host")}
           </button>
         )}
       </div>
       {fault !== undefined && <p className="fault">{fault}</p>}
       {isAdding && <AddHost hands={hands ?? []} />}
-      {hands?.length === 0 && <p className="empty">No host works for this brain yet: add one.</p>}
+      {hands?.length === 0 && <p className="empty">{translate("No host works for this brain yet: add one.")}</p>}
       <div className="tiles">
         {hands?.map((hand) => (
           <HandTile key={hand.id} hand={hand} isAdmin={isAdmin} changed={refresh} />
@@ -48,7 +55,7 @@ function HandTile(props: {
   readonly isAdmin: boolean;
   readonly changed: () => void;
 }): ReactNode {
-  const { hand } = props;
+  const { hand, isAdmin, changed } = props;
   const { value: samples = [] } = usePolled(
     `telemetry-${hand.id}`,
     () => vidro.hands.telemetry(hand.id, { seconds: CONSOLE_LIMITS.telemetryS }),
@@ -60,14 +67,18 @@ function HandTile(props: {
         <Line text={hand.name} chars={60} /> <State hand={hand} />
       </div>
       {samples.length > 0 && (
-        <Sparkline values={samples.map((sample) => numberIn(sample, "cpu"))} label="CPU in the last five minutes" />
+        <Sparkline
+          values={samples.map((sample) => numberIn(sample, "cpu"))}
+          label={translate("CPU in the last five minutes")}
+        />
       )}
       <Load samples={samples} />
       <div className="k">
         <span>
-          <Line text={hand.gateway} /> · version <Line text={hand.version} chars={20} />
+          <Line text={hand.gateway} /> ·{" "}
+          <TranslatedText phrase="version {version}" values={{ version: <Line text={hand.version} chars={20} /> }} />
         </span>
-        <span title={clockWords(hand.lastSeenAt)}>seen {agoWords(hand.lastSeenAt)}</span>
+        <span title={clockWords(hand.lastSeenAt)}>{translate("seen {ago}", { ago: agoWords(hand.lastSeenAt) })}</span>
       </div>
       {hand.why !== null && (
         <p className="fault small">
@@ -81,18 +92,20 @@ function HandTile(props: {
           </span>
         ))}
         <details className="small">
-          <summary>{hand.tools.length} tools</summary>
+          <summary>{countOf(hand.tools.length, "tool")}</summary>
           <Line text={hand.tools.join(", ")} chars={2000} />
         </details>
       </div>
-      {props.isAdmin && <HandButtons {...props} />}
+      <HandActions hand={hand} isAdmin={isAdmin} changed={changed} />
     </section>
   );
 }
 
 function State({ hand: { barred, state } }: { readonly hand: HandRecord }): ReactNode {
-  if (barred !== null) return <span className="state bad">{barred}</span>;
-  return <span className={`state ${state === "ok" ? "ok" : state === "degraded" ? "asking" : "bad"}`}>{state}</span>;
+  if (barred !== null)
+    return <span className="state bad">{barred === "revoked" ? translate("revoked") : translate("quarantined")}</span>;
+  const [word, tone] = healthWords(state);
+  return <span className={`state ${tone}`}>{word}</span>;
 }
 
 function Load({ samples }: { readonly samples: readonly HandSample[] }): ReactNode {
@@ -101,8 +114,8 @@ function Load({ samples }: { readonly samples: readonly HandSample[] }): ReactNo
   return (
     <div className="k">
       <span>CPU {Math.round(numberIn(last, "cpu") * 100)} %</span>
-      <span>memory {gigabytes(numberIn(last, "mem"))} used</span>
-      <span>disk {gigabytes(numberIn(last, "disk"))} used</span>
+      <span>{translate("memory {size} used", { size: gigabytes(numberIn(last, "mem")) })}</span>
+      <span>{translate("disk {size} used", { size: gigabytes(numberIn(last, "disk")) })}</span>
     </div>
   );
 }
@@ -114,34 +127,4 @@ function gigabytes(mebibytes: number): string {
 function numberIn({ payload }: HandSample, name: string): number {
   const value = payload[name];
   return typeof value === "number" ? value : 0;
-}
-
-function HandButtons(props: { readonly hand: HandRecord; readonly changed: () => void }): ReactNode {
-  const { hand, changed } = props;
-  const [fault, setFault] = useState("");
-  const [isSure, setSure] = useState(false);
-  const act = (work: Promise<unknown>): void =>
-    void work.then(changed, (thrown: unknown) => setFault(faultWords(thrown)));
-  if (hand.barred === "revoked" || hand.id === "local") return null;
-  return (
-    <div className="row">
-      {hand.barred === "quarantined" ? (
-        <button type="button" className="small" onClick={() => act(vidro.hands.release(hand.id))}>
-          Let it work again
-        </button>
-      ) : (
-        <button type="button" className="small" onClick={() => act(vidro.hands.quarantine(hand.id))}>
-          Quarantine
-        </button>
-      )}
-      <button
-        type="button"
-        className="small no"
-        onClick={() => (isSure ? act(vidro.hands.revoke(hand.id)) : setSure(true))}
-      >
-        {isSure ? "Revoke for good?" : "Revoke"}
-      </button>
-      {fault !== "" && <p className="fault">{fault}</p>}
-    </div>
-  );
 }
