@@ -9,7 +9,7 @@ import { up } from "../../packages/cli/src/daemon.fixture.ts";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { bundledCommands } from "../../scripts/test-bundle.js";
-import { ConsolePage, openBrowser, readJournal } from "../support/console-browser.ts";
+import { ConsolePage, openBrowser, readJournal, readQr } from "../support/console-browser.ts";
 
 /* The console in a real browser, served by a real daemon with its own hand. The tests share both and run in order. */
 
@@ -257,6 +257,8 @@ test("M-09 one question is answered once by a link on a phone that is not signed
   await start(page, 'run "echo six >> effects.txt"');
   await page.getByRole("button", { name: "Answer on a phone…" }).click();
   const path = (await page.locator(".phone-link .command").textContent()) ?? "";
+  const picture = page.getByRole("img", { name: "The link as a code for a camera" });
+  assert.equal(await readQr(await picture.screenshot({ type: "png" }), page), path, "a camera reads the link");
   const phone = await ConsolePage.open(browser, path, { width: 390, height: 844 });
   await phone.page.getByText("echo six >> effects.txt", { exact: true }).waitFor();
   assert.equal(await phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
@@ -303,7 +305,18 @@ test("a host joins by the line that the wizard shows, and the page says so", asy
 });
 
 test("every page is accessible, has a title, and no page had an error or a request to another origin", async () => {
-  for (const path of ["/docs", "/docs/tutorial", "/", "/runs", "/waiting", "/hands", "/settings", "/chat", "/agents"]) {
+  for (const path of [
+    "/docs",
+    "/docs/tutorial",
+    "/",
+    "/runs",
+    "/waiting",
+    "/hands",
+    "/settings",
+    "/chat",
+    "/agents",
+    "/policy",
+  ]) {
     await shown.open(path);
     await shown.assertAccessible();
     assert.match(await shown.page.title(), / · Vidro$/);

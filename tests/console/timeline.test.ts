@@ -55,8 +55,13 @@ test("a further attempt is the same step, a summary is none", () => {
     [7, called()],
   );
   assert.deepEqual(
-    timeline.spans.map(({ label }) => label),
-    ["model · step 1", "model · step 1 ×2", "model · summary", "model · step 2"],
+    timeline.spans.map(({ step, attempt }) => [step, attempt]),
+    [
+      [1, 1],
+      [1, 2],
+      [undefined, undefined],
+      [2, 1],
+    ],
   );
   assert.deepEqual(
     timeline.spans.map(({ isBad }) => isBad === true),

@@ -11,6 +11,8 @@ import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
 const WAIT_MS = 60_000;
 const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
+const JSQR = readFileSync(new URL("../node_modules/jsqr/dist/jsQR.js", import.meta.url), "utf8");
+
 const RUN_AXE = `(async (rules) => {
   const { violations } = await axe.run({ resultTypes: ["violations"], ...rules });
   const isSerious = ({ impact }) => impact === "serious" || impact === "critical";
@@ -105,6 +107,19 @@ export class ConsolePage {
   #isExpected(text: string): boolean {
     return /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_SOCKET|ERR_NETWORK/.test(text);
   }
+}
+
+/** The text of the QR code in a picture, read in the browser by a decoder that is not ours. */
+export async function readQr(picture: Buffer, page: Page): Promise<string | undefined> {
+  await page.evaluate(`var module = {}; ${JSQR}; globalThis.jsQR ??= module.exports`);
+  const found: unknown = await page.evaluate(`(async () => {
+    const bytes = Uint8Array.from(atob("${picture.toString("base64")}"), (one) => one.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes]));
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    canvas.drawImage(image, 0, 0);
+    return jsQR(canvas.getImageData(0, 0, image.width, image.height).data, image.width, image.height)?.data;
+  })()`);
+  return typeof found === "string" ? found : undefined;
 }
 
 /** The entries of a run's journal, as the API has them. */

@@ -10,6 +10,8 @@ import { Sidebar } from "./parts/sidebar.tsx";
 import { AnswerPage } from "./pages/answer.tsx";
 import { PageOf } from "./pages/page-of.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
+import { localeNow, translate } from "./words/translate.ts";
+import { useLanguage } from "./words/translated.tsx";
 
 /** The code of a sign-in link in the address; it is taken out of the address at once. */
 function takeCode(): string | undefined {
@@ -23,7 +25,12 @@ const code = takeCode();
 
 /** The page of a link that answers one question, which needs no session; else the console. */
 export function App(): ReactNode {
-  return location.pathname === "/answer" ? <AnswerPage /> : <Console />;
+  // Another language draws everything anew.
+  const language = useLanguage();
+  useEffect(() => {
+    document.documentElement.lang = localeNow();
+  }, [language]);
+  return location.pathname === "/answer" ? <AnswerPage key={language} /> : <Console key={language} />;
 }
 
 /** The console: who is signed in, and the page that the address names. */
@@ -48,17 +55,17 @@ function Console(): ReactNode {
     if (code === undefined) void look();
   }, []);
   if (isAsked || presence === "signed-out") return <SignInPage code={code} done={() => void look()} />;
-  if (session === undefined) return <p className="loading">Opening…</p>;
+  if (session === undefined) return <p className="loading">{translate("Opening…")}</p>;
   return (
     <div className="app">
       <a className="skip" href="#main">
-        To the page
+        {translate("To the page")}
       </a>
       <Sidebar path={address.pathname} session={session} />
       <main id="main" tabIndex={-1}>
         {presence === "away" && (
           <p className="banner" role="status">
-            Reconnecting to the brain… nothing is lost: what happens meanwhile is shown when it is back.
+            {translate("Reconnecting to the brain… nothing is lost: what happens meanwhile is shown when it is back.")}
           </p>
         )}
         <PageOf address={address} session={session} />

@@ -9,11 +9,12 @@ import { ToolSwitches } from "../parts/tool-switches.tsx";
 import { go, Link, useAddress } from "../parts/route.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
+import { translate } from "../words/translate.ts";
 import { ConversationView, statusOf } from "./run.tsx";
 
 /** A conversation with an agent, whose tools can be switched off and on between two messages. */
 export function ChatPage({ thread }: { readonly thread: string | undefined }): ReactNode {
-  useTitle("Chat");
+  useTitle(translate("Chat"));
   const { value: runs = [], refresh } = usePolled(`thread-${thread ?? ""}`, async () =>
     thread === undefined ? [] : (await vidro.list({ thread, limit: CONSOLE_LIMITS.chatRuns })).toReversed(),
   );
@@ -25,10 +26,10 @@ export function ChatPage({ thread }: { readonly thread: string | undefined }): R
   return (
     <>
       <div className="head">
-        <h1 className="grow">Chat</h1>
+        <h1 className="grow">{translate("Chat")}</h1>
         {thread !== undefined && (
           <Link to="/chat" className="button">
-            New conversation
+            {translate("New conversation")}
           </Link>
         )}
       </div>
@@ -37,6 +38,7 @@ export function ChatPage({ thread }: { readonly thread: string | undefined }): R
       ))}
       <Composer thread={thread} tools={off.size === 0 ? undefined : enabled} sent={refresh} />
       <ToolSwitches
+        title={translate("Tools of this conversation")}
         tools={tools}
         off={off}
         toggle={(name) =>
@@ -75,10 +77,10 @@ function useLastTools(
 function ChatRun({ id }: { readonly id: string }): ReactNode {
   const run = useRun(id);
   return (
-    <section className="chat-run" aria-label="One task of the conversation" data-status={statusOf(run)}>
+    <section className="chat-run" aria-label={translate("One task of the conversation")} data-status={statusOf(run)}>
       <ConversationView run={run} />
       <Link to={`/runs/${id}`} className="quiet small">
-        The run
+        {translate("The run")}
       </Link>
     </section>
   );
@@ -116,14 +118,14 @@ function Composer(props: {
       }}
     >
       <input
-        aria-label="Message"
-        placeholder="What should be done?"
+        aria-label={translate("Message")}
+        placeholder={translate("What should be done?")}
         value={words}
         onChange={({ target }) => setWords(target.value)}
       />
       {thread === undefined && (
         <label className="inline">
-          <span className="hidden">Agent</span>
+          <span className="hidden">{translate("Agent")}</span>
           <select value={agent} onChange={({ target }) => setAgent(target.value)}>
             {agents.map(({ uuid, name }) => (
               <option key={uuid} value={name === "bunny" ? "" : uuid}>
@@ -134,7 +136,7 @@ function Composer(props: {
         </label>
       )}
       <button type="submit" className="do" disabled={words.trim() === ""}>
-        Send
+        {translate("Send")}
       </button>
       {fault !== "" && (
         <p role="alert" className="fault">
@@ -150,11 +152,12 @@ function Conversations(): ReactNode {
   const { value: runs } = usePolled("chats", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
   const threads = new Map<string, RunHead>();
   for (const run of runs ?? []) threads.set(run.thread, run);
-  if (runs?.length === 0) return <p className="empty">No conversation yet: say above what should be done.</p>;
+  if (runs?.length === 0)
+    return <p className="empty">{translate("No conversation yet: say above what should be done.")}</p>;
   return (
     <>
-      <h2 className="label">Go on with</h2>
-      <section className="card list" aria-label="Conversations">
+      <h2 className="label">{translate("Go on with")}</h2>
+      <section className="card list" aria-label={translate("Conversations")}>
         {[...threads].slice(0, 8).map(([thread, run]) => (
           <Link key={thread} to={`/chat/${thread}`} className="item chat-item">
             <Line text={run.task} chars={160} />

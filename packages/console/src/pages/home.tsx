@@ -9,37 +9,45 @@ import type { OpenQuestion } from "../brain/questions.ts";
 import { planTitle } from "../run/plan-title.ts";
 import { NewTask } from "../parts/new-task.tsx";
 import { Link } from "../parts/route.tsx";
+import { RunList } from "../parts/run-list.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
 import { WeekOfRuns } from "../parts/week.tsx";
-import { agoWords } from "../parts/words.ts";
-import { RunList } from "./runs.tsx";
+import { agoWords, healthWords } from "../parts/words.ts";
+import { translate } from "../words/translate.ts";
 
 const SHOWN = 8;
 
 /** The page of the runs that work, the questions that wait, and the runs of today. */
-export function HomePage(): ReactNode {
-  useTitle("Home");
+export function HomePage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode {
+  useTitle(translate("Home"));
   const { value: runs, fault } = usePolled("home", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
   const { value: hands } = usePolled("home-hands", () => vidro.hands.list());
   const { value: open } = usePolled("questions", readQuestions);
   const connected = (hands ?? []).filter(({ barred }) => barred !== "revoked");
   const running = (runs ?? []).filter(({ status }) => status === "running");
   const today = (runs ?? []).filter((run) => isOver(run) && Date.now() - run.updatedAt < 24 * HOUR_MS);
+  const failed = today.filter(({ status }) => status === "failed");
+  const ended = today.filter(({ status }) => status !== "failed");
   return (
     <>
-      <h1 className="hidden">Home</h1>
+      <h1 className="hidden">{translate("Home")}</h1>
       <NewTask hands={connected} />
       {fault !== undefined && <p className="fault">{fault}</p>}
       <WaitingQuestions open={open ?? []} />
-      <Part title="Running" count={running.length} empty="Nothing runs now.">
+      <Part title={translate("Running")} count={running.length} empty={translate("Nothing runs now.")}>
         <RunList runs={running} />
       </Part>
-      <Part title="Ended today" count={today.length} empty="Nothing ended today.">
-        <RunList runs={today.slice(0, SHOWN)} />
+      {failed.length > 0 && (
+        <Part title={translate("Failed today")} count={failed.length} empty="">
+          <RunList runs={failed.slice(0, SHOWN)} />
+        </Part>
+      )}
+      <Part title={translate("Ended today")} count={ended.length} empty={translate("Nothing ended today.")}>
+        <RunList runs={ended.slice(0, SHOWN)} />
       </Part>
-      {today.length > SHOWN && <Link to="/runs">All runs</Link>}
-      <Hands hands={connected} />
+      {today.length > SHOWN && <Link to="/runs">{translate("All runs")}</Link>}
+      <Hands hands={connected} isAdmin={isAdmin} />
       {(runs?.length ?? 0) > 0 && (
         <div className="tiles">
           <WeekOfRuns runs={runs ?? []} />
@@ -56,7 +64,7 @@ function isOver({ status }: RunHead): boolean {
 function WaitingQuestions({ open }: { readonly open: readonly OpenQuestion[] }): ReactNode {
   if (open.length === 0) return null;
   return (
-    <Part title="Waiting for you" count={open.length} empty="">
+    <Part title={translate("Waiting for you")} count={open.length} empty="">
       <div className="stack">
         {open.map(({ run, item }) => (
           <Link key={item.question.id} to={`/runs/${run.id}`} className="card ask asked item">
@@ -90,22 +98,25 @@ function Part(props: {
   );
 }
 
-function Hands({ hands }: { readonly hands: readonly HandRecord[] }): ReactNode {
+function Hands({ hands, isAdmin }: { readonly hands: readonly HandRecord[]; readonly isAdmin: boolean }): ReactNode {
   const up = hands.filter(({ state }) => state === "ok").length;
   return (
     <section>
       <h2 className="label">
-        Hands <span className="quiet">{hands.length === 0 ? "" : `${up} of ${hands.length} connected`}</span>
+        {translate("Hands")}{" "}
+        <span className="quiet">
+          {hands.length === 0 ? "" : translate("{n} of {all} connected", { n: up, all: hands.length })}
+        </span>
       </h2>
       {hands.length === 0 && (
         <p className="empty">
-          No hand is connected. <Link to="/hands">Add a host</Link>
+          {translate("No hand is connected.")} {isAdmin && <Link to="/hands">{translate("Add a host")}</Link>}
         </p>
       )}
       <div className="chips">
         {hands.map(({ id, name, state }) => (
-          <Link key={id} to="/hands" className={`state ${state === "ok" ? "ok" : "bad"}`}>
-            <Line text={name} chars={40} /> {state === "ok" ? "" : state}
+          <Link key={id} to="/hands" className={`state ${healthWords(state)[1]}`}>
+            <Line text={name} chars={40} /> {state === "ok" ? "" : healthWords(state)[0]}
           </Link>
         ))}
       </div>

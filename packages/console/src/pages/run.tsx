@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
-import { countWords, spanWords } from "@vidro/core/text";
+import { dollarWords, spanWords } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
 import { useRun } from "../brain/run-journal.ts";
 import type { RunView } from "../brain/run-journal.ts";
@@ -15,26 +15,28 @@ import { TimelineView } from "../parts/timeline-view.tsx";
 import { useTitle } from "../parts/title.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { statusWords } from "../parts/words.ts";
+import { countOf, localeNow, translate } from "../words/translate.ts";
 
 /** The views of a run, by their names in the address. */
 const VIEWS = ["conversation", "timeline", "journal"] as const;
+const VIEW_NAMES = { conversation: "Conversation", timeline: "Timeline", journal: "Journal" } as const;
 
 /** One run: three views of one journal. */
 export function RunPage({ id, address }: { readonly id: string; readonly address: URL }): ReactNode {
   const run = useRun(id);
   const named = address.searchParams.get("view");
-  const view = VIEWS.find((name) => name === named) ?? "conversation";
   const seq = Number(/^#seq=(\d+)$/.exec(address.hash)?.[1] ?? 0) || undefined;
-  useTitle(run.state?.started.task ?? "Run");
+  // An address with an entry alone means the entry in the journal.
+  const view = VIEWS.find((name) => name === named) ?? (seq === undefined ? "conversation" : "journal");
+  useTitle(run.state?.started.task ?? translate("Run"));
   return (
     <>
       <RunHeader run={run} />
-      <nav className="tabs" aria-label="Views of the run">
+      <nav className="tabs" aria-label={translate("Views of the run")}>
         {VIEWS.map((name) => (
           <Link key={name} to={`/runs/${id}?view=${name}`} current={name === view}>
-            {name[0]?.toUpperCase()}
-            {name.slice(1)}{" "}
-            {name === "journal" && <span className="quiet">{run.entries.length.toLocaleString("en")}</span>}
+            {translate(VIEW_NAMES[name])}{" "}
+            {name === "journal" && <span className="quiet">{run.entries.length.toLocaleString(localeNow())}</span>}
           </Link>
         ))}
       </nav>
@@ -57,7 +59,7 @@ export function statusOf({ state }: RunView): "running" | "asking" | "finished" 
 function RunHeader({ run }: { readonly run: RunView }): ReactNode {
   const { state, timeline } = run;
   const [fault, setFault] = useState("");
-  if (state === undefined) return <h1>Reading the journal…</h1>;
+  if (state === undefined) return <h1>{translate("Reading the journal…")}</h1>;
   const status = statusOf(run);
   const [word, tone] = statusWords({ status });
   const { started, used } = state;
@@ -77,16 +79,14 @@ function RunHeader({ run }: { readonly run: RunView }): ReactNode {
           <span className={`state ${tone}`} role="status">
             {word}
           </span>
-          {status === "asking" && <Link to={`/runs/${run.id}#question`}>Go to the question</Link>}
+          {status === "asking" && <Link to={`/runs/${run.id}#question`}>{translate("Go to the question")}</Link>}
+          <span>{translate("{agent} with {model}", { agent: started.agent, model: started.model })}</span>
+          <span>{translate("on {hand}", { hand: started.hand })}</span>
+          <span>{countOf(used.steps, "step")}</span>
+          <span>{countOf(used.actions, "action")}</span>
           <span>
-            {started.agent} with {started.model}
-          </span>
-          <span>on {started.hand}</span>
-          <span>{countWords(used.steps, "step")}</span>
-          <span>{countWords(used.actions, "action")}</span>
-          <span>
-            {countWords(used.tokens, "token")}
-            {used.costUsd > 0 && ` · $${used.costUsd.toFixed(used.costUsd < 0.1 ? 4 : 2)}`}
+            {countOf(used.tokens, "token")}
+            {used.costUsd > 0 && ` · ${dollarWords(used.costUsd)}`}
           </span>
           <span>{spanWords(timeline.to - timeline.from)}</span>
         </div>
@@ -96,7 +96,7 @@ function RunHeader({ run }: { readonly run: RunView }): ReactNode {
         <ForkForm run={run.id} />
         {isOpen && (
           <button type="button" className="no" onClick={stop}>
-            Stop
+            {translate("Stop")}
           </button>
         )}
       </div>
@@ -135,7 +135,13 @@ export function ConversationView({ run }: { readonly run: RunView }): ReactNode 
   const draw = useCallback((item: Item) => <ConversationItem run={id} agent={agent} item={item} />, [id, agent]);
   return (
     <div className="flow">
-      <VirtualList items={run.conversation.items} guessPx={96} keyOf={seqOf} draw={draw} label="Conversation" />
+      <VirtualList
+        items={run.conversation.items}
+        guessPx={96}
+        keyOf={seqOf}
+        draw={draw}
+        label={translate("Conversation")}
+      />
       {run.thinking !== "" && <Thought text={lastLines(run.thinking)} isOpen />}
       {run.reply !== "" && <Block text={run.reply} lines={40} />}
       {run.output !== "" && <Block text={lastLines(run.output)} lines={12} />}
@@ -157,8 +163,8 @@ function lastLines(text: string): string {
 }
 
 function workingWords(phase: string): string {
-  if (phase === "calling-model") return "The model thinks…";
-  if (phase === "acting") return "The hand works…";
-  if (phase === "backing-off") return "Waits before it tries again…";
-  return "Works…";
+  if (phase === "calling-model") return translate("The model thinks…");
+  if (phase === "acting") return translate("The hand works…");
+  if (phase === "backing-off") return translate("Waits before it tries again…");
+  return translate("Works…");
 }

@@ -2,6 +2,8 @@ import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { faultWords, request } from "../brain/connection.ts";
 import { useTitle } from "../parts/title.ts";
+import { translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
 
 /** Signs in with the code of the link that was opened, or with a token that a person types. */
 export function SignInPage({
@@ -11,7 +13,7 @@ export function SignInPage({
   readonly code: string | undefined;
   readonly done: () => void;
 }): ReactNode {
-  useTitle("Sign in");
+  useTitle(translate("Sign in"));
   const [token, setToken] = useState("");
   const [fault, setFault] = useState("");
   const [isBusy, setBusy] = useState(code !== undefined);
@@ -39,7 +41,7 @@ export function SignInPage({
         }}
       >
         <label>
-          <span>Or a token</span>
+          <span>{translate("Or a token")}</span>
           <input
             type="password"
             autoComplete="off"
@@ -49,7 +51,7 @@ export function SignInPage({
           />
         </label>
         <button type="submit" className="do" disabled={isBusy || token.trim() === ""}>
-          Sign in
+          {translate("Sign in")}
         </button>
       </form>
       <p role="alert" className="fault">
@@ -66,10 +68,12 @@ function Greeting(): ReactNode {
         <i />
         vidro
       </div>
-      <h1>Sign in</h1>
+      <h1>{translate("Sign in")}</h1>
       <p>
-        Open the link that <code>npm start</code> or <code>vidro console</code> prints. It signs one browser in, within
-        a minute.
+        <TranslatedText
+          phrase="Open the link that {start} or {command} prints. It signs one browser in, within a minute."
+          values={{ start: <code>npm start</code>, command: <code>vidro console</code> }}
+        />
       </p>
     </>
   );

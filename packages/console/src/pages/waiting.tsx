@@ -7,18 +7,21 @@ import { Link } from "../parts/route.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
 import { agoWords, clockWords } from "../parts/words.ts";
+import { translate } from "../words/translate.ts";
 
 /** Every open question, oldest first. */
 export function WaitingPage(): ReactNode {
-  useTitle("Waiting for you");
+  useTitle(translate("Waiting for you"));
   const { value: open, fault } = usePolled("questions", readQuestions);
   return (
     <>
-      <h1>Waiting for you</h1>
+      <h1>{translate("Waiting for you")}</h1>
       {fault !== undefined && <p className="fault">{fault}</p>}
-      {open === undefined && fault === undefined && <p className="quiet">Reading the questions…</p>}
+      {open === undefined && fault === undefined && <p className="quiet">{translate("Reading the questions…")}</p>}
       {open?.length === 0 && (
-        <p className="empty">Nothing waits for you. What changes something is asked here before it is done.</p>
+        <p className="empty">
+          {translate("Nothing waits for you. What changes something is asked here before it is done.")}
+        </p>
       )}
       <div className="flow questions">
         {open?.map((one) => (
@@ -36,7 +39,7 @@ function Question({ open: { run, item } }: { readonly open: OpenQuestion }): Rea
         <Link to={`/runs/${run.id}`}>
           <Line text={run.task} chars={80} />
         </Link>
-        <span title={clockWords(item.askedAt)}>asked {agoWords(item.askedAt)}</span>
+        <span title={clockWords(item.askedAt)}>{translate("asked {ago}", { ago: agoWords(item.askedAt) })}</span>
       </div>
       <QuestionCard run={run.id} item={item} />
     </div>

@@ -3,14 +3,28 @@ import type { ReactNode } from "react";
 import type { Outcome, Output } from "@vidro/core";
 import { actionWords, byteWords, planWords, spanWords } from "@vidro/core/text";
 import type { ActionItem } from "../run/conversation.ts";
+import { translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
+import { Link } from "./route.tsx";
 import { Block, Line } from "./text.tsx";
+import { decisionWords } from "./words.ts";
 
 /** An action: exactly what was done, where, and what came of it. */
-export const ActionCard = memo(function ActionCard({ item }: { readonly item: ActionItem }): ReactNode {
+export const ActionCard = memo(function ActionCard({
+  run,
+  item,
+}: {
+  readonly run: string;
+  readonly item: ActionItem;
+}): ReactNode {
   const [mark, tone] = markOf(item);
   const words = item.plan?.kind === "process" ? planWords(item.plan) : actionWords(item.action, WORDS_CHARS);
   return (
-    <section className="card" id={`seq-${item.seq}`} aria-label={`Action: ${words.slice(0, 80)}`}>
+    <section
+      className="card"
+      id={`seq-${item.seq}`}
+      aria-label={translate("Action: {words}", { words: words.slice(0, 80) })}
+    >
       <header>
         <span className={`mark ${tone}`} aria-hidden="true">
           {mark}
@@ -24,19 +38,20 @@ export const ActionCard = memo(function ActionCard({ item }: { readonly item: Ac
       {item.fault !== undefined && <Block text={item.fault.message} />}
       <div className="facts">
         <span>
-          tool <b>{item.action.tool}</b>
+          <TranslatedText phrase="tool {tool}" values={{ tool: <b>{item.action.tool}</b> }} />
         </span>
         {item.hand !== undefined && (
           <span>
-            on <b>{item.hand}</b>
+            <TranslatedText phrase="on {hand}" values={{ hand: <b>{item.hand}</b> }} />
           </span>
         )}
         {item.verdict !== undefined && (
           <span title={item.verdict.reason}>
-            {item.verdict.decision}, rule <b>{item.verdict.rule}</b>
+            {decisionWords(item.verdict.decision)[0]},{" "}
+            <TranslatedText phrase="rule {rule}" values={{ rule: <b>{item.verdict.rule}</b> }} />
           </span>
         )}
-        <span>seq {item.seq}</span>
+        <Link to={`/runs/${run}#seq=${item.seq}`}>seq {item.seq}</Link>
       </div>
     </section>
   );
@@ -72,11 +87,14 @@ function markOf({ outcome, fault, isUnknown, startedAt }: ActionItem): readonly 
 }
 
 function endWords({ outcome, fault, isUnknown, startedAt, endedAt }: ActionItem): string {
-  if (isUnknown === true) return "outcome unknown";
-  if (fault !== undefined) return "not done";
-  if (outcome === undefined) return startedAt === undefined ? "not begun" : "working…";
+  if (isUnknown === true) return translate("outcome unknown");
+  if (fault !== undefined) return translate("not done");
+  if (outcome === undefined) return startedAt === undefined ? translate("not begun") : translate("working…");
   const took = spanWords(outcome.kind === "process" ? outcome.durationMs : (endedAt ?? 0) - (startedAt ?? 0));
   if (outcome.kind === "value") return took;
-  const exit = outcome.signal === null ? `exit ${outcome.exitCode ?? "?"}` : `ended by ${outcome.signal}`;
+  const exit =
+    outcome.signal === null
+      ? translate("exit {code}", { code: outcome.exitCode ?? "?" })
+      : translate("ended by {signal}", { signal: outcome.signal });
   return [exit, byteWords(outcome.stdout.bytes + outcome.stderr.bytes), took].join(" · ");
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { textIn } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { faultWords, request } from "../brain/connection.ts";
+import { localeNow, translate } from "../words/translate.ts";
 import { Copy } from "./copy.tsx";
 
 interface Invitation {
@@ -18,7 +19,7 @@ interface Invitation {
 export function AddHost({ hands }: { readonly hands: readonly HandRecord[] }): ReactNode {
   const [invitation, setInvitation] = useState<Invitation | undefined>();
   return (
-    <section className="card wizard" aria-label="Add a host">
+    <section className="card wizard" aria-label={translate("Add a host")}>
       {invitation === undefined ? (
         <Invite hands={hands} made={setInvitation} />
       ) : (
@@ -67,19 +68,19 @@ function Invite(props: {
       }}
     >
       <label>
-        <span>Name</span>
+        <span>{translate("Name")}</span>
         <input value={name} onChange={({ target }) => setName(target.value)} placeholder="web-1" />
       </label>
       <label>
-        <span>Tags</span>
+        <span>{translate("Tags")}</span>
         <input value={tags} onChange={({ target }) => setTags(target.value)} placeholder="web, eu" />
       </label>
       <label className="check">
         <input type="checkbox" checked={isInstalled} onChange={({ target }) => setInstalled(target.checked)} />
-        <span>Vidro is installed there already</span>
+        <span>{translate("Vidro is installed there already")}</span>
       </label>
       <button type="submit" className="do" disabled={status.isBusy}>
-        {status.isBusy ? "Making the command…" : "Make the command"}
+        {status.isBusy ? translate("Making the command…") : translate("Make the command")}
       </button>
       <p role="alert" className="fault">
         {status.fault}
@@ -98,25 +99,31 @@ function Paste(props: {
   return (
     <>
       <p>
-        Paste this line on the host. It counts once, until {new Date(invitation.expiresAt).toLocaleTimeString()}.
-        {invitation.needsVidro && " Vidro has to be installed there."}
+        {translate("Paste this line on the host. It counts once, until {time}.", {
+          time: new Date(invitation.expiresAt).toLocaleTimeString(localeNow()),
+        })}
+        {invitation.needsVidro && ` ${translate("Vidro has to be installed there.")}`}
       </p>
       {invitation.onlyHere && (
         <p className="fault">
-          Only this machine can reach the brain. For other hosts start it with vidro up --southbound-host and its name.
+          {translate(
+            "Only this machine can reach the brain. For other hosts start it with vidro up --southbound-host and its name.",
+          )}
         </p>
       )}
       <pre className="command" tabIndex={0}>
         {invitation.command}
       </pre>
       <div className="row">
-        <Copy text={invitation.command} label="Copy" />
+        <Copy text={invitation.command} label={translate("Copy")} />
         <button type="button" className="small" onClick={again}>
-          Another host
+          {translate("Another host")}
         </button>
       </div>
       <p role="status" className={joined === undefined ? "quiet" : "state ok"}>
-        {joined === undefined ? "Waiting for the first heartbeat…" : `${joined.name} connected`}
+        {joined === undefined
+          ? translate("Waiting for the first heartbeat…")
+          : translate("{name} connected", { name: joined.name })}
       </p>
     </>
   );

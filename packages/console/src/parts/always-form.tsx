@@ -1,8 +1,9 @@
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import type { AlwaysRecord } from "@vidro/client";
-import { countWords } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
+import { countOf, translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
 import { Link } from "./route.tsx";
 import { Block, Line } from "./text.tsx";
 
@@ -24,11 +25,14 @@ export function AlwaysForm(props: {
   }, [run]);
   return (
     <div className="always">
-      {shown === undefined && fault === "" && <p className="quiet">Reading the rule…</p>}
+      {shown === undefined && fault === "" && <p className="quiet">{translate("Reading the rule…")}</p>}
       {shown !== undefined && (
         <>
           <p>
-            This rule is added to the policy of <b>{shown.hand}</b>:
+            <TranslatedText
+              phrase="This rule is added to the policy of {hand}:"
+              values={{ hand: <b>{shown.hand}</b> }}
+            />
           </p>
           <Block text={JSON.stringify(shown.rule, null, 2)} lines={20} />
           <PastActions shown={shown} />
@@ -37,10 +41,10 @@ export function AlwaysForm(props: {
       {fault !== "" && <p className="fault">{fault}</p>}
       <div className="buttons">
         <button type="button" className="do" disabled={isSent || shown === undefined} onClick={send}>
-          Yes, always
+          {translate("Yes, always")}
         </button>
         <button type="button" disabled={isSent} onClick={back}>
-          Back
+          {translate("Back")}
         </button>
       </div>
     </div>
@@ -48,10 +52,12 @@ export function AlwaysForm(props: {
 }
 
 function PastActions({ shown: { past, count } }: { readonly shown: AlwaysRecord }): ReactNode {
-  if (count === 0) return <p className="quiet">No earlier action would have been allowed by it.</p>;
+  if (count === 0) return <p className="quiet">{translate("No earlier action would have been allowed by it.")}</p>;
   return (
     <>
-      <p className="quiet">{countWords(count, "earlier action")} would have been allowed by it:</p>
+      <p className="quiet">
+        {translate("{actions} would have been allowed by it:", { actions: countOf(count, "earlier action") })}
+      </p>
       <ul>
         {past.map(({ run, seq, task }) => (
           <li key={`${run}-${seq}`}>

@@ -4,6 +4,8 @@ import type { JsonObject } from "@vidro/core";
 import { ALWAYS_YES, CHANGED_YES, RUN_WIDE_YES } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
 import type { QuestionItem } from "../run/conversation.ts";
+import { translate } from "../words/translate.ts";
+import type { Phrase } from "../words/words.ts";
 import { AlwaysForm } from "./always-form.tsx";
 import { ChangeForm, isChangeable } from "./change-form.tsx";
 import { visible } from "./text.tsx";
@@ -56,13 +58,13 @@ export function Answers({ run, item }: { readonly run: string; readonly item: Qu
           ))}
           {isApproval && (
             <button type="button" disabled={isSent} onClick={() => setTyping("words")}>
-              No, because…
+              {translate("No, because…")}
             </button>
           )}
         </div>
       )}
       <p role="status" className={fault === "" ? "quiet small" : "fault"}>
-        {fault === "" && isSent ? "Sent; the run goes on." : fault}
+        {fault === "" && isSent ? translate("Sent; the run goes on.") : fault}
       </p>
     </div>
   );
@@ -106,16 +108,16 @@ export function WordsForm(props: {
       }}
     >
       <label className="because">
-        <span>{isApproval ? "No, because" : "Your answer"}</span>
+        <span>{isApproval ? translate("No, because") : translate("Your answer")}</span>
         <input value={words} onChange={({ target }) => setWords(target.value)} autoFocus />
       </label>
       <div className="buttons">
         <button type="submit" className={isApproval ? "no" : "do"} disabled={isSent || words.trim() === ""}>
-          {isApproval ? "No" : "Answer"}
+          {isApproval ? translate("No") : translate("Answer")}
         </button>
         {back !== undefined && (
           <button type="button" disabled={isSent} onClick={back}>
-            Back
+            {translate("Back")}
           </button>
         )}
       </div>
@@ -143,12 +145,13 @@ function labelOf(option: string): ReactNode {
   const key = option === "yes" ? "y" : option === "no" ? "n" : undefined;
   return (
     <>
-      {LABELS[option] ?? <bdi>{visible(option)}</bdi>} {key !== undefined && <kbd>{key}</kbd>}
+      {LABELS[option] === undefined ? <bdi>{visible(option)}</bdi> : translate(LABELS[option])}{" "}
+      {key !== undefined && <kbd>{key}</kbd>}
     </>
   );
 }
 
-const LABELS: { readonly [option: string]: string } = {
+const LABELS: { readonly [option: string]: Phrase } = {
   yes: "Yes, once",
   no: "No",
   [RUN_WIDE_YES]: "Yes, for this run",

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 import type { Action, Json, JsonObject } from "@vidro/core";
+import { translate } from "../words/translate.ts";
 
 /** The fields of an action that a person can write: texts, and lists of texts with one on each line. */
 function fieldsOf({ input }: Action): readonly (readonly [name: string, text: string])[] {
@@ -48,7 +49,7 @@ export function ChangeForm(props: {
         <label key={name} className="because">
           <span>
             {name}
-            {Array.isArray(action.input[name]) && <span className="quiet"> one on each line</span>}
+            {Array.isArray(action.input[name]) && <span className="quiet"> {translate("one on each line")}</span>}
           </span>
           <textarea
             rows={Math.min(12, Math.max(1, text.split("\n").length))}
@@ -60,11 +61,11 @@ export function ChangeForm(props: {
       ))}
       <div className="buttons">
         <button type="submit" className="do" disabled={isSent || changed.length === 0}>
-          Yes, with this change
+          {translate("Yes, with this change")}
         </button>
         {back !== undefined && (
           <button type="button" disabled={isSent} onClick={back}>
-            Back
+            {translate("Back")}
           </button>
         )}
       </div>

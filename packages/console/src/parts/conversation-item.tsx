@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Json } from "@vidro/core";
 import { spanWords } from "@vidro/core/text";
 import type { Item, PlanItem } from "../run/conversation.ts";
+import { translate } from "../words/translate.ts";
 import { ActionCard } from "./action-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { visible } from "./text.tsx";
@@ -22,7 +23,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
     case "thought":
       return <Thought text={item.text} />;
     case "note":
-      return <SpokenText className="said note" who={`${agent} notes`} text={item.text} />;
+      return <SpokenText className="said note" who={translate("{agent} notes", { agent })} text={item.text} />;
     case "remark":
       return <SpokenText className="said me" who={item.by} text={item.text} />;
     case "plan":
@@ -30,8 +31,10 @@ export const ConversationItem = memo(function ConversationItem(props: {
     case "healing":
       return (
         <p className="heal">
-          <span aria-hidden="true">⟳</span> <bdi>{visible(item.text)}</bdi>
-          {item.delayMs > 0 && ` · waits ${spanWords(item.delayMs)}`} <span className="quiet">seq {item.seq}</span>
+          <span aria-hidden="true">⟳</span>{" "}
+          <bdi>{item.text === "" ? translate("The earlier conversation was summed up.") : visible(item.text)}</bdi>
+          {item.delayMs > 0 && ` · ${translate("waits {span}", { span: spanWords(item.delayMs) })}`}{" "}
+          <span className="quiet">seq {item.seq}</span>
         </p>
       );
     case "result":
@@ -49,7 +52,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
             <span className="mark bad" aria-hidden="true">
               {item.isStopped ? "■" : "✗"}
             </span>
-            <span className="grow">{item.isStopped ? "Stopped" : "The run failed"}</span>
+            <span className="grow">{item.isStopped ? translate("Stopped") : translate("The run failed")}</span>
           </header>
           <p className="body">
             <bdi>{visible(item.text)}</bdi>
@@ -58,7 +61,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
       );
     case "action":
       // An action that was not begun is in the question about it.
-      return item.startedAt === undefined && item.fault === undefined ? null : <ActionCard item={item} />;
+      return item.startedAt === undefined && item.fault === undefined ? null : <ActionCard run={run} item={item} />;
     case "question":
       return <QuestionCard run={run} item={item} />;
   }
@@ -69,7 +72,7 @@ export function Thought({ text, isOpen = false }: { readonly text: string; reado
   return (
     <details className="said thought" open={isOpen}>
       <summary className="who">
-        thinking · <bdi>{visible(text.split("\n", 1)[0]?.slice(0, 120) ?? "")}</bdi>
+        {translate("thinking")} · <bdi>{visible(text.split("\n", 1)[0]?.slice(0, 120) ?? "")}</bdi>
       </summary>
       <p className="prose">
         <bdi>{visible(text)}</bdi>
@@ -97,15 +100,18 @@ function SpokenText({
   );
 }
 
+/** How a step of a plan stands; by the names of their classes. */
+const STEP_WORDS = { done: "done", failed: "failed", now: "now", later: "later" } as const;
+
 function PlanList({ plan }: { readonly plan: PlanItem }): ReactNode {
   const now = Math.min(plan.fates.length, plan.steps.length - 1);
-  const stateOf = (index: number): string =>
+  const stateOf = (index: number): keyof typeof STEP_WORDS =>
     !plan.isOver && index === now && plan.fates[index] !== "failed" ? "now" : (plan.fates[index] ?? "later");
   return (
-    <ol className="plan" aria-label="Plan">
+    <ol className="plan" aria-label={translate("Plan")}>
       {plan.steps.map((step, index) => (
         <li key={index} className={stateOf(index)}>
-          <bdi>{visible(step)}</bdi> <span className="hidden">{stateOf(index)}</span>
+          <bdi>{visible(step)}</bdi> <span className="hidden">{translate(STEP_WORDS[stateOf(index)])}</span>
         </li>
       ))}
     </ol>

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
+import { translate } from "../words/translate.ts";
 import { wholeText } from "./text.tsx";
 
 /** Fields of the tools that change files, and what their lines are: taken out, put in, or lines of a patch. */
@@ -28,7 +29,7 @@ export function diffOf(
 /** Lines of a change, coloured by their sign. */
 export function Diff({ lines }: { readonly lines: readonly string[] }): ReactNode {
   return (
-    <div className="diff" tabIndex={0} role="group" aria-label="The change">
+    <div className="diff" tabIndex={0} role="group" aria-label={translate("The change")}>
       {lines.map((line, index) => (
         <div key={index} className={toneOf(line)}>
           <bdi>{wholeText(line) || " "}</bdi>

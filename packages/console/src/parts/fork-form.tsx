@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { faultWords, vidro } from "../brain/connection.ts";
+import { translate } from "../words/translate.ts";
 import { go } from "./route.tsx";
 
 /** Starts a run that is the same as another one up to an entry, and may be told something else from there on. */
@@ -22,7 +23,7 @@ export function ForkForm({ run, at }: { readonly run: string; readonly at?: numb
   if (!isOpen)
     return (
       <button type="button" className={at === undefined ? "" : "small"} onClick={() => setOpen(true)}>
-        {at === undefined ? "Fork" : "Fork from here"}
+        {at === undefined ? translate("Fork") : translate("Fork from here")}
       </button>
     );
   return (
@@ -34,17 +35,17 @@ export function ForkForm({ run, at }: { readonly run: string; readonly at?: numb
       }}
     >
       <input
-        aria-label="What the fork is told"
-        placeholder="What should it be told now? Nothing that was done is done again"
+        aria-label={translate("What the fork is told")}
+        placeholder={translate("What should it be told now? Nothing that was done is done again")}
         value={text}
         onChange={({ target }) => setText(target.value)}
         autoFocus
       />
       <button type="submit" className="do">
-        Start the fork
+        {translate("Start the fork")}
       </button>
       <button type="button" onClick={() => setOpen(false)}>
-        Back
+        {translate("Back")}
       </button>
       <p className="fault">{fault}</p>
     </form>

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import type { Entry } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
+import { localeNow, translate } from "../words/translate.ts";
 import { Copy } from "./copy.tsx";
 import { ForkForm } from "./fork-form.tsx";
 import { VirtualList } from "./virtual-list.tsx";
@@ -22,17 +23,17 @@ export function JournalView(props: {
   return (
     <>
       <label className="filter">
-        <span>Filter</span>
+        <span>{translate("Filter")}</span>
         <input type="search" value={words} onChange={({ target: { value } }) => setWords(value)} data-filter="" />
       </label>
-      {shown.length === 0 && <p className="empty">No entry has these words.</p>}
+      {shown.length === 0 && <p className="empty">{translate("No entry has these words.")}</p>}
       <div className="card journal">
         <VirtualList
           items={shown}
           guessPx={33}
           keyOf={keyOf}
           draw={draw}
-          label="Journal"
+          label={translate("Journal")}
           target={index === -1 ? undefined : index}
         />
       </div>
@@ -58,7 +59,7 @@ function EntryRow({ entry, run }: { readonly entry: Entry; readonly run: string 
     <div className="entry" id={`seq-${seq}`}>
       <button type="button" className="entry-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span className="seq">{seq}</span>
-        <time dateTime={new Date(at).toISOString()}>{new Date(at).toLocaleTimeString()}</time>
+        <time dateTime={new Date(at).toISOString()}>{new Date(at).toLocaleTimeString(localeNow())}</time>
         <b>{type}</b>
         <code>
           <bdi>{jsonLine(facts).slice(0, SUMMARY_CHARS)}</bdi>
@@ -67,8 +68,8 @@ function EntryRow({ entry, run }: { readonly entry: Entry; readonly run: string 
       {isOpen && (
         <div className="entry-body">
           <div className="row">
-            <Copy text={JSON.stringify(entry)} label="Copy JSON" />
-            <Copy text={`${location.origin}/runs/${run}?view=journal#seq=${seq}`} label="Copy link" />
+            <Copy text={JSON.stringify(entry)} label={translate("Copy JSON")} />
+            <Copy text={`${location.origin}/runs/${run}#seq=${seq}`} label={translate("Copy link")} />
             <ForkForm run={run} at={seq} />
           </div>
           <pre tabIndex={0}>

@@ -1,20 +1,33 @@
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
+import { translate } from "../words/translate.ts";
+import type { Phrase } from "../words/words.ts";
 import { go } from "./route.tsx";
 
 /** The keys of the console, and what they do. */
-const MAP: readonly (readonly [keys: string, does: string])[] = [
-  ["g h", "Home"],
+const MAP: readonly (readonly [keys: string, does: Phrase])[] = [
+  ["g o", "Home"],
   ["g r", "Runs"],
   ["g w", "Waiting for you"],
-  ["g n", "Hands"],
+  ["g h", "Hands"],
+  ["g a", "Agents"],
+  ["g p", "Policy"],
+  ["g s", "Settings"],
   ["c", "Chat"],
   ["/", "Filter"],
   ["j k", "Next and previous link of a list"],
   ["y n", "Yes once, no"],
   ["?", "These keys"],
 ];
-const PAGES: { readonly [key: string]: string } = { h: "/", r: "/runs", w: "/waiting", n: "/hands" };
+const PAGES: { readonly [key: string]: string } = {
+  o: "/",
+  r: "/runs",
+  w: "/waiting",
+  h: "/hands",
+  a: "/agents",
+  p: "/policy",
+  s: "/settings",
+};
 
 /** Listens to the keyboard, unless a person is typing; `?` shows the keys. */
 export function Keys(): ReactNode {
@@ -37,14 +50,14 @@ export function Keys(): ReactNode {
   }, []);
   if (!isShown) return null;
   return (
-    <aside className="keys card" aria-label="Keys">
+    <aside className="keys card" aria-label={translate("Keys")}>
       <dl>
         {MAP.map(([keys, does]) => (
           <div key={keys}>
             <dt>
               <kbd>{keys}</kbd>
             </dt>
-            <dd>{does}</dd>
+            <dd>{translate(does)}</dd>
           </div>
         ))}
       </dl>

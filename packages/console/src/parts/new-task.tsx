@@ -4,8 +4,9 @@ import { CONSOLE_LIMITS } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { faultWords, vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
+import { translate } from "../words/translate.ts";
+import { Choice } from "./choice.tsx";
 import { go } from "./route.tsx";
-import { visible } from "./text.tsx";
 
 /** One line that starts a task, on a hand and with an agent that a person chooses. */
 export function NewTask({ hands }: { readonly hands: readonly HandRecord[] }): ReactNode {
@@ -32,15 +33,21 @@ export function NewTask({ hands }: { readonly hands: readonly HandRecord[] }): R
       }}
     >
       <input
-        aria-label="What should be done?"
-        placeholder="What should be done?"
+        aria-label={translate("What should be done?")}
+        placeholder={translate("What should be done?")}
         value={task}
         onChange={({ target }) => setTask(target.value)}
       />
-      <Choice label="Hand" first="this machine" others={others} value={hand} choose={setHand} />
-      <Choice label="Agent" first="bunny" others={personas} value={agent} choose={setAgent} />
+      <Choice
+        label={translate("Hand")}
+        first={translate("this machine")}
+        others={others}
+        value={hand}
+        choose={setHand}
+      />
+      <Choice label={translate("Agent")} first="bunny" others={personas} value={agent} choose={setAgent} />
       <button type="submit" className="do" disabled={task.trim() === ""}>
-        Run
+        {translate("Run")}
       </button>
       {fault !== "" && (
         <p role="alert" className="fault">
@@ -48,28 +55,5 @@ export function NewTask({ hands }: { readonly hands: readonly HandRecord[] }): R
         </p>
       )}
     </form>
-  );
-}
-
-const NAME_CHARS = 40;
-
-function Choice(props: {
-  readonly label: string;
-  readonly first: string;
-  readonly others: readonly (readonly [value: string, name: string])[];
-  readonly value: string;
-  readonly choose: (value: string) => void;
-}): ReactNode {
-  const { label, first, others, value, choose } = props;
-  if (others.length === 0) return null;
-  return (
-    <select aria-label={label} value={value} onChange={({ target }) => choose(target.value)}>
-      <option value="">{first}</option>
-      {others.map(([id, name]) => (
-        <option key={id} value={id}>
-          {visible(name.slice(0, NAME_CHARS))}
-        </option>
-      ))}
-    </select>
   );
 }

@@ -2,7 +2,9 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { isLoopbackHost, textIn } from "@vidro/core";
 import { faultWords, request } from "../brain/connection.ts";
+import { translate } from "../words/translate.ts";
 import { Copy } from "./copy.tsx";
+import { Qr } from "./qr.tsx";
 
 /** Makes a link with which a phone answers the open question of a run, once. */
 export function PhoneLink({ run }: { readonly run: string }): ReactNode {
@@ -19,7 +21,7 @@ export function PhoneLink({ run }: { readonly run: string }): ReactNode {
     return (
       <div className="phone-link">
         <button type="button" className="small" onClick={create}>
-          Answer on a phone…
+          {translate("Answer on a phone…")}
         </button>
         {fault !== "" && <p className="fault">{fault}</p>}
       </div>
@@ -27,14 +29,17 @@ export function PhoneLink({ run }: { readonly run: string }): ReactNode {
   return (
     <div className="phone-link">
       <p className="small">
-        The holder of this link sees this plan and answers it once, within ten minutes, without signing in.
+        {translate(
+          "The holder of this link sees this plan and answers it once, within ten minutes, without signing in.",
+        )}
         {isLoopbackHost(location.hostname) &&
-          " Only this machine can open it: the brain listens for no other (vidro up --host with a certificate)."}
+          ` ${translate("Only this machine can open it: the brain listens for no other (vidro up --host with a certificate).")}`}
       </p>
+      <Qr text={link} label={translate("The link as a code for a camera")} />
       <pre className="command" tabIndex={0}>
         {link}
       </pre>
-      <Copy text={link} label="Copy the link" />
+      <Copy text={link} label={translate("Copy the link")} />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Approval, QuestionAsked } from "@vidro/core";
 import { approvalAsked, approvalRows } from "@vidro/core/text";
 import type { QuestionItem } from "../run/conversation.ts";
+import { languageNow, translate } from "../words/translate.ts";
 import { Answers } from "./answers.tsx";
 import { Diff, diffOf } from "./diff.tsx";
 import { PhoneLink } from "./phone-link.tsx";
@@ -30,9 +31,9 @@ export function AskedCard({
   const { question } = item;
   const isApproval = question.about.kind === "approval";
   return (
-    <section className="card ask" id={`seq-${item.seq}`} aria-label="A question for you">
+    <section className="card ask" id={`seq-${item.seq}`} aria-label={translate("A question for you")}>
       <header>
-        <span className="grow">{isApproval ? approvalAsked(question.language) : "A question for you"}</span>
+        <span className="grow">{isApproval ? approvalAsked(languageNow()) : translate("A question for you")}</span>
         <span className="end">{silenceWords(question)}</span>
       </header>
       {question.about.kind === "approval" && question.about.plan !== undefined ? (
@@ -50,7 +51,7 @@ export function AskedCard({
 }
 
 function silenceWords({ expiresAt }: QuestionAsked): string {
-  return `silence means no in ${roundSpan(Math.max(0, expiresAt - Date.now()))}`;
+  return translate("silence means no in {span}", { span: roundSpan(Math.max(0, expiresAt - Date.now())) });
 }
 
 /** The facts of a plan; a change of a file is shown as a diff. */
@@ -65,7 +66,7 @@ function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about
   const diff = about.plan.kind === "file" && item.action !== undefined ? diffOf(item.action.input) : undefined;
   const rows = approvalRows(
     { plan: about.plan, verdict, action: item.action, ...(about.hand === undefined ? {} : { hand: about.hand }) },
-    item.question.language,
+    languageNow(),
   ).filter(([name, text]) => text !== "" && (diff === undefined || !diff.fields.includes(name)));
   return (
     <>
@@ -80,7 +81,7 @@ function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about
           </div>
         ))}
         <div>
-          <dt>plan</dt>
+          <dt>{translate("plan")}</dt>
           <dd title={about.hash}>{about.hash.slice(0, 12)}…</dd>
         </div>
       </dl>
@@ -90,11 +91,12 @@ function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about
 
 function AnsweredQuestion({ item }: { readonly item: QuestionItem }): ReactNode {
   const { question, answer, seq } = item;
-  const who = answer?.by === undefined ? "No answer in time" : `${answer.by} answered`;
+  const who =
+    answer?.by === undefined ? translate("No answer in time") : translate("{who} answered", { who: answer.by });
   return (
     <div className="answered" id={`seq-${seq}`}>
       <span className="quiet">
-        {question.about.kind === "approval" ? "May this be done?" : <bdi>{visible(question.text)}</bdi>}
+        {question.about.kind === "approval" ? approvalAsked(languageNow()) : <bdi>{visible(question.text)}</bdi>}
       </span>{" "}
       {who}
       {answer?.by === undefined ? "" : ": "}

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { RUN_LIMITS } from "@vidro/core";
 import { faultWords, vidro } from "../brain/connection.ts";
+import { translate } from "../words/translate.ts";
 
 /** A line to say something to a run while it works. */
 export function SayForm({ run }: { readonly run: string }): ReactNode {
@@ -13,7 +14,7 @@ export function SayForm({ run }: { readonly run: string }): ReactNode {
     try {
       await vidro.attach(run).say(words.trim());
       setWords("");
-      setSaid("Said; the model is told with its next step.");
+      setSaid(translate("Said; the model is told with its next step."));
     } catch (thrown) {
       setFault(faultWords(thrown));
     }
@@ -27,14 +28,14 @@ export function SayForm({ run }: { readonly run: string }): ReactNode {
       }}
     >
       <input
-        aria-label="Say something while it works"
-        placeholder="Say something while it works: it is told with the next step"
+        aria-label={translate("Say something while it works")}
+        placeholder={translate("Say something while it works: it is told with the next step")}
         maxLength={RUN_LIMITS.remarkChars}
         value={words}
         onChange={({ target }) => setWords(target.value)}
       />
       <button type="submit" disabled={words.trim() === ""}>
-        Say
+        {translate("Say")}
       </button>
       <p role="status" className={fault === "" ? "quiet small" : "fault"}>
         {fault === "" ? said : fault}

@@ -3,15 +3,19 @@ import { CONSOLE_LIMITS } from "@vidro/core";
 import type { Session } from "../brain/session.ts";
 import { vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
+import { translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
+import type { Phrase } from "../words/words.ts";
 import { Link } from "./route.tsx";
 
-const PAGES: readonly (readonly [path: string, name: string])[] = [
+const PAGES: readonly (readonly [path: string, name: Phrase])[] = [
   ["/", "Home"],
   ["/chat", "Chat"],
   ["/runs", "Runs"],
   ["/waiting", "Waiting for you"],
   ["/hands", "Hands"],
   ["/agents", "Agents"],
+  ["/policy", "Policy"],
   ["/settings", "Settings"],
 ];
 
@@ -27,12 +31,12 @@ export function Sidebar({ path, session }: { readonly path: string; readonly ses
         <i />
         vidro
       </div>
-      <nav aria-label="Pages">
+      <nav aria-label={translate("Pages")}>
         {PAGES.map(([to, name]) => (
           <Link key={to} to={to} current={to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`)}>
-            {name}
+            {translate(name)}
             {to === "/waiting" && waiting > 0 && (
-              <span className="badge" aria-label={`${waiting} open`}>
+              <span className="badge" aria-label={translate("{n} open", { n: waiting })}>
                 {waiting}
               </span>
             )}
@@ -40,12 +44,12 @@ export function Sidebar({ path, session }: { readonly path: string; readonly ses
         ))}
       </nav>
       <footer>
-        brain {session.version} · {session.owner}
+        {translate("brain {version}", { version: session.version })} · {session.owner}
         <br />
-        <kbd>?</kbd> shows the keys
+        <TranslatedText phrase="{key} shows the keys" values={{ key: <kbd>?</kbd> }} />
       </footer>
       <p className="hidden" role="status">
-        {waiting > 0 ? `${waiting} waiting for you` : ""}
+        {waiting > 0 ? translate("{n} waiting for you", { n: waiting }) : ""}
       </p>
     </header>
   );

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import { escapeInvisible } from "@vidro/core/text";
+import { translate } from "../words/translate.ts";
 
 /* Text of models, hosts and people is shown as text: React escapes it, and what a reader cannot see is spelled out. */
 
@@ -26,7 +27,7 @@ function linesOf(text: string, show: (line: string) => string): string {
 
 function cut(line: string): string {
   if (line.length <= CONSOLE_LIMITS.lineChars) return escapeInvisible(line);
-  return `${escapeInvisible(line.slice(0, CONSOLE_LIMITS.lineChars))} … ${(line.length - CONSOLE_LIMITS.lineChars).toLocaleString("en")} more characters`;
+  return `${escapeInvisible(line.slice(0, CONSOLE_LIMITS.lineChars))} … ${translate("{n} more characters", { n: line.length - CONSOLE_LIMITS.lineChars })}`;
 }
 
 /** One line of untrusted text. */
@@ -50,11 +51,11 @@ export function Block({ text, lines = 12 }: { readonly text: string; readonly li
       </pre>
       {hidden > 0 && (
         <button type="button" className="fold" onClick={() => setOpen(true)}>
-          … {hidden.toLocaleString("en")} more lines
+          … {translate("{n} more lines", { n: hidden })}
         </button>
       )}
       {lost > 0 && (isOpen || hidden === 0) && (
-        <p className="quiet small">… {lost.toLocaleString("en")} more characters are in the journal</p>
+        <p className="quiet small">… {translate("{n} more characters are in the journal", { n: lost })}</p>
       )}
     </div>
   );

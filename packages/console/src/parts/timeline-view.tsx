@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import { spanWords } from "@vidro/core/text";
 import { timeSpent } from "../run/timeline.ts";
 import type { Span, SpanKind, Timeline } from "../run/timeline.ts";
+import { translate } from "../words/translate.ts";
+import type { Phrase } from "../words/words.ts";
 import { Link } from "./route.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -18,7 +20,7 @@ export function TimelineView({ run, timeline }: { readonly run: string; readonly
   );
   return (
     <>
-      <section className="card lanes" aria-label="Timeline">
+      <section className="card lanes" aria-label={translate("Timeline")}>
         <div className="lane quiet" aria-hidden="true">
           <span />
           <span className="ticks">
@@ -28,7 +30,7 @@ export function TimelineView({ run, timeline }: { readonly run: string; readonly
           </span>
           <span />
         </div>
-        <VirtualList items={spans} guessPx={28} keyOf={keyOf} draw={draw} label="Spans of time" />
+        <VirtualList items={spans} guessPx={28} keyOf={keyOf} draw={draw} label={translate("Spans of time")} />
       </section>
       <Spent timeline={timeline} />
     </>
@@ -52,8 +54,8 @@ function Lane(props: {
   const width = `${Math.max(0.4, Math.min(100, (took / whole) * 100))}%`;
   return (
     <div className="lane">
-      <Link to={`/runs/${run}?view=journal#seq=${span.seq}`} className="lane-name" title="Show its entry">
-        <bdi>{span.label}</bdi>
+      <Link to={`/runs/${run}?view=journal#seq=${span.seq}`} className="lane-name" title={translate("Show its entry")}>
+        <bdi>{labelOf(span)}</bdi>
       </Link>
       <span className="track">
         <b className={span.isBad === true ? `${span.kind} bad` : span.kind} style={{ left, width }} />
@@ -63,12 +65,21 @@ function Lane(props: {
   );
 }
 
-const NAMES: { readonly [kind in SpanKind]: string } = {
+/** What a span is about, in words. */
+function labelOf({ kind, label, step, attempt = 1 }: Span): string {
+  if (kind === "person") return translate("waits for a person");
+  if (kind === "healing") return translate("waits before it tries again");
+  if (kind === "hand") return label;
+  if (step === undefined) return translate("model · summary");
+  return translate("model · step {n}", { n: step }) + (attempt === 1 ? "" : ` ×${attempt}`);
+}
+
+const NAMES = {
   person: "person",
   model: "model",
   hand: "hand",
   healing: "healing",
-};
+} as const satisfies { readonly [kind in SpanKind]: Phrase };
 
 function Spent({ timeline }: { readonly timeline: Timeline }): ReactNode {
   const spent = timeSpent(timeline);
@@ -79,9 +90,9 @@ function Spent({ timeline }: { readonly timeline: Timeline }): ReactNode {
     .sort((a, b) => spent[b] - spent[a]);
   return (
     <p className="quiet spent">
-      Where the time went:{" "}
-      {parts.map((kind) => `${NAMES[kind]} ${Math.round((spent[kind] / sum) * 100)} %`).join(" · ")}. A row leads to its
-      entry.
+      {translate("Where the time went: {parts}. A row leads to its entry.", {
+        parts: parts.map((kind) => `${translate(NAMES[kind])} ${Math.round((spent[kind] / sum) * 100)} %`).join(" · "),
+      })}
     </p>
   );
 }

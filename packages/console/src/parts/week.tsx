@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { HOUR_MS } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
-import { countWords } from "@vidro/core/text";
+import { countOf, translate } from "../words/translate.ts";
 
 const DAYS = 7;
 const [WIDTH, HEIGHT, GAP] = [290, 42, 8];
@@ -18,11 +18,11 @@ export function WeekOfRuns({ runs }: { readonly runs: readonly RunHead[] }): Rea
   const most = Math.max(1, ...days);
   const width = (WIDTH - GAP * (DAYS - 1)) / DAYS;
   return (
-    <section className="card tile" aria-label="Runs of this week">
+    <section className="card tile" aria-label={translate("Runs of this week")}>
       <div className="k">
-        <span>Runs of this week</span>
+        <span>{translate("Runs of this week")}</span>
         <span>
-          {countWords(week.length, "run")} · {failed} failed
+          {countOf(week.length, "run")} · {translate("{n} failed", { n: failed })}
         </span>
       </div>
       <svg
@@ -30,7 +30,7 @@ export function WeekOfRuns({ runs }: { readonly runs: readonly RunHead[] }): Rea
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`By day, the last is today: ${days.join(", ")}`}
+        aria-label={translate("By day, the last is today: {days}", { days: days.join(", ") })}
       >
         {days.map((count, index) => (
           <rect

@@ -1,32 +1,45 @@
-import type { RunHead } from "@vidro/core";
+import type { RunHead, Verdict } from "@vidro/core";
 import { spanWords } from "@vidro/core/text";
+import { localeNow, translate } from "../words/translate.ts";
 
 /** How a run stands, in a word, and the class of its colour. */
 export function statusWords({
   status,
   damaged,
 }: Pick<RunHead, "status" | "damaged">): readonly [word: string, tone: string] {
-  if (damaged !== undefined) return ["damaged", "bad"];
+  if (damaged !== undefined) return [translate("damaged"), "bad"];
   switch (status) {
     case "running":
-      return ["running", "running"];
+      return [translate("running"), "running"];
     case "asking":
-      return ["waits for you", "asking"];
+      return [translate("waits for you"), "asking"];
     case "finished":
-      return ["done", "ok"];
+      return [translate("done"), "ok"];
     case "failed":
-      return ["failed", "bad"];
+      return [translate("failed"), "bad"];
     case "aborted":
-      return ["stopped", "quiet"];
+      return [translate("stopped"), "quiet"];
     default:
       return [String(status), "quiet"];
   }
 }
 
+/** What a policy decided, in a word, and the class of its colour. */
+export function decisionWords(decision: Verdict["decision"]): readonly [word: string, tone: string] {
+  if (decision === "allow") return [translate("allowed"), "ok"];
+  return decision === "ask" ? [translate("asks"), "asking"] : [translate("denied"), "bad"];
+}
+
+/** The health of a hand or of a part of the brain, in a word, and the class of its colour. */
+export function healthWords(state: string): readonly [word: string, tone: string] {
+  if (state === "ok") return [translate("ok"), "ok"];
+  return state === "degraded" ? [translate("degraded"), "asking"] : [translate("down"), "bad"];
+}
+
 /** How long ago a time was. */
 export function agoWords(at: number, now: number = Date.now()): string {
   const past = Math.max(0, now - at);
-  return past < 1000 ? "now" : `${roundSpan(past)} ago`;
+  return past < 1000 ? translate("now") : translate("{span} ago", { span: roundSpan(past) });
 }
 
 /** A span in its largest unit. */
@@ -45,7 +58,7 @@ export function tookWords({ startedAt, updatedAt, status }: RunHead, now: number
 
 /** A time as the reader's own clock shows it. */
 export function clockWords(at: number): string {
-  return new Date(at).toLocaleString();
+  return new Date(at).toLocaleString(localeNow());
 }
 
 /** The end of an id: the beginnings of ids are alike. */

@@ -88,7 +88,7 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
     case "remark.made":
       return push(before, { kind: "remark", seq, text: event.text, by: event.by });
     case "context.compacted":
-      return push(before, { kind: "healing", seq, text: "The earlier conversation was summed up.", delayMs: 0 });
+      return push(before, { kind: "healing", seq, text: "", delayMs: 0 });
     case "plan.made":
       return changePlan(before, () => ({ ...NO_PLAN, steps: event.steps }));
     case "policy.judged":

@@ -10,7 +10,11 @@ export type SpanKind = "model" | "hand" | "person" | "healing";
 export interface Span {
   readonly kind: SpanKind;
   readonly seq: number;
+  /** What the hand does; empty for the other kinds. */
   readonly label: string;
+  /** Which step of the model, unless it sums up the conversation. */
+  readonly step?: number;
+  readonly attempt?: number;
   readonly from: number;
   readonly to?: number;
   readonly isBad?: true;
@@ -36,15 +40,14 @@ export function foldTimeline(before: Timeline, { seq, at, event }: Entry): Timel
     case "run.started":
       return { spans: [], from: at, to: at, open: undefined, step: 0 };
     case "model.called": {
-      if (event.summary === true) return open(now, { kind: "model", seq, label: "model · summary", from: at });
+      if (event.summary === true) return open(now, { kind: "model", seq, label: "", from: at });
       const step = event.attempt === 1 ? before.step + 1 : before.step;
-      const again = event.attempt === 1 ? "" : ` ×${event.attempt}`;
-      return { ...open(now, { kind: "model", seq, label: `model · step ${step}${again}`, from: at }), step };
+      return { ...open(now, { kind: "model", seq, label: "", step, attempt: event.attempt, from: at }), step };
     }
     case "action.started":
       return open(now, { kind: "hand", seq, label: actionWords(event.action, LABEL_CHARS), from: at });
     case "question.asked":
-      return open(now, { kind: "person", seq, label: "waits for a person", from: at });
+      return open(now, { kind: "person", seq, label: "", from: at });
     case "model.replied":
     case "context.compacted":
     case "question.answered":
@@ -57,7 +60,7 @@ export function foldTimeline(before: Timeline, { seq, at, event }: Entry): Timel
     case "heal.tried":
       return event.delayMs === 0
         ? now
-        : push(now, { kind: "healing", seq, label: "waits before it tries again", from: at, to: at + event.delayMs });
+        : push(now, { kind: "healing", seq, label: "", from: at, to: at + event.delayMs });
     case "run.finished":
     case "run.failed":
     case "run.aborted":

@@ -16,6 +16,8 @@ const PAGES = [
   "/hands",
   "/hands/{hand}",
   "/agents",
+  "/policy",
+  "/knowledge",
   "/settings",
   "/answer",
 ];
