@@ -1,3 +1,4 @@
+import { asFault } from "@vidro/core";
 import type { ContextCompacted, Entry, Event, Journal, Outcome, Usage } from "@vidro/core";
 import { forwardJournal } from "../stores/forward-journal.ts";
 import type { Log, LogFields } from "./log.ts";
@@ -41,6 +42,11 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
       }
     });
   };
+  const tellLost = (run: string, thrown: unknown): void => {
+    // Several writes under way fail together.
+    if (asFault(thrown).code !== "LEASE_LOST" || !leased.delete(run)) return;
+    observers.log("run.lease_lost", { run_id: run });
+  };
   return {
     ...forwardJournal(inner),
     async create(run, entries, holder) {
@@ -53,7 +59,10 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
     async append(lease, entries) {
       // Looked up now: the lease may be released before the commit ends.
       const known = leased.get(lease.run);
-      await timeAppend(inner.append(lease, entries), observers);
+      await timeAppend(inner.append(lease, entries), observers).catch((thrown: unknown) => {
+        tellLost(lease.run, thrown);
+        throw thrown;
+      });
       note(lease.run, entries, known);
     },
     async lease(run, holder) {
@@ -61,6 +70,12 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
       // An unreadable run is refused later, when it is folded; here the lease must not get lost.
       learn(run, await inner.read(run, 0, 1).catch(() => []));
       return lease;
+    },
+    async renew(lease) {
+      await inner.renew(lease).catch((thrown: unknown) => {
+        tellLost(lease.run, thrown);
+        throw thrown;
+      });
     },
     async release(lease) {
       leased.delete(lease.run);

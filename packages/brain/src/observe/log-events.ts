@@ -60,6 +60,7 @@ export const LOG_EVENTS = {
   "runs.pruned": ["info", "Ended runs were deleted because they need not be kept longer."],
   "runs.prune_failed": ["warn", "Old runs could not be deleted; the next hour tries again."],
   "run.faulted": ["error", "A run met a bug in Vidro."],
+  "run.lease_lost": ["warn", "Another brain drives a run that this one drove; this one has stopped."],
   "run.unreadable": ["warn", "The journal of a run cannot be read."],
   "run.resume_failed": ["warn", "An open run could not be resumed."],
   "run.revoked": ["info", "A run was aborted because the token that started it was revoked."],
