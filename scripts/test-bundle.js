@@ -27,6 +27,7 @@ const PROGRAMS = [
   "hand-process",
   "patient-streams",
   "short-heartbeats",
+  "short-leases",
   "short-redials",
   "short-timeouts",
   "tcp-brain-process",

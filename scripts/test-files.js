@@ -23,6 +23,8 @@ const LONG = [
   "tests/faults/live-again.test.ts",
   "tests/kill.test.ts",
   "tests/faults/slow.test.ts",
+  "tests/faults/brains-failover.test.ts",
+  "tests/faults/brains-bus.test.ts",
   "tests/hand-kill.test.ts",
   "tests/soak/soak.test.ts",
   "tests/crash.test.ts",

@@ -14,15 +14,21 @@ const HAND = bundledCommands().hand;
 /** Several brains on one store and one bus, behind balancers for clients and for hands. */
 export class BrainCluster implements AsyncDisposable {
   readonly brains: DaemonProcess[] = [];
-  readonly hands: { readonly name: string; readonly workspace: string }[] = [];
+  readonly hands: { readonly name: string; readonly workspace: string; readonly state: string }[] = [];
   url = "";
   readonly #stages: Stage[] = [];
   readonly #ports: (readonly [number, number])[] = [];
   readonly #peers: Peer[] = [];
   readonly #balancers: AsyncDisposable[] = [];
+  /** Flags of Node that each brain is started with. */
+  readonly #node: readonly string[];
 
-  static async up(count: number, env: NodeJS.ProcessEnv): Promise<BrainCluster> {
-    const cluster = new BrainCluster();
+  private constructor(node: readonly string[]) {
+    this.#node = node;
+  }
+
+  static async up(count: number, env: NodeJS.ProcessEnv, node: readonly string[] = []): Promise<BrainCluster> {
+    const cluster = new BrainCluster(node);
     for (let index = 0; index < count; index += 1) {
       const stage = await Stage.set(env);
       const [first] = cluster.#stages;
@@ -52,6 +58,7 @@ export class BrainCluster implements AsyncDisposable {
     const doors = ["--southbound-port", String(southbound), "--southbound-host", "127.0.0.1"];
     this.brains[index] = await DaemonProcess.up(stage, {
       flags: ["--port", String(port), "--no-local-hand", ...doors],
+      node: this.#node,
     });
   }
 
@@ -72,7 +79,7 @@ export class BrainCluster implements AsyncDisposable {
     const words = [HAND, "join", url, "--token", String(letter?.["token"]), ...where];
     const { env } = host.command;
     this.#peers.push(await Peer.start({ argv: [...node, ...words], cwd: host.workspace, env }));
-    this.hands.push({ name, workspace: host.workspace });
+    this.hands.push({ name, workspace: host.workspace, state: join(host.home, "hand") });
   }
 
   /** Waits until every brain that lives reaches all hands. */
@@ -108,6 +115,21 @@ export class BrainCluster implements AsyncDisposable {
     for (const peer of this.#peers) await peer.end("SIGKILL");
     for (const brain of this.brains) await brain.end("SIGKILL");
     for (const one of [...this.#balancers, ...this.#stages]) await one[Symbol.asyncDispose]();
+  }
+}
+
+/** The body of an answer; one that was cut is asked for again. */
+export async function askJson(
+  cluster: Pick<BrainCluster, "ask">,
+  path: string,
+  init?: RequestInit,
+): Promise<{ readonly [field: string]: unknown }> {
+  for (const endsAt = performance.now() + ASK_MS; ;) {
+    try {
+      return (await (await cluster.ask(path, init)).json()) as { [field: string]: unknown };
+    } catch (thrown) {
+      if (performance.now() > endsAt) throw thrown;
+    }
   }
 }
 

@@ -8,6 +8,8 @@ function flagsFor(module: string): readonly string[] {
 
 /** An end that has lost the other dials again at once. */
 export const SHORT_REDIALS_FLAGS = flagsFor("short-redials");
+/** The runs of a brain that stands still are taken over after seconds. */
+export const SHORT_LEASES_FLAGS = flagsFor("short-leases");
 /** The program's patience with the other end of a connection is short. */
 export const SHORT_TIMEOUTS_FLAGS = flagsFor("short-timeouts");
 /** Consumers that do not read are left alone for long. */

@@ -10,21 +10,23 @@ export interface SwitchableProxy extends AsyncDisposable {
   shut(): void;
   /** Lets connections through again. */
   open(): void;
+  /** Cuts every connection, and leads those that come to another server. */
+  leadTo(target: string): void;
   /** Keeps every connection and passes nothing on, as a dead link does. */
   freeze(): void;
 }
 
 /** Passes bytes on to a server. */
 export async function startSwitchableProxy(target: string): Promise<SwitchableProxy> {
-  const { hostname, port } = new URL(target);
+  let server = new URL(target);
   const sockets = new Set<Socket>();
   let way: "open" | "shut" | "frozen" = "open";
   let tries = 0;
-  const server = createServer((near) => {
+  const listener = createServer((near) => {
     tries += 1;
     near.on("error", () => undefined);
     if (way === "shut") return void near.resetAndDestroy();
-    const far = connect(Number(port), hostname);
+    const far = connect(Number(server.port), server.hostname);
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -38,12 +40,12 @@ export async function startSwitchableProxy(target: string): Promise<SwitchablePr
       });
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   const cut = (): void => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
     get tries() {
       return tries;
     },
@@ -52,9 +54,13 @@ export async function startSwitchableProxy(target: string): Promise<SwitchablePr
       cut();
     },
     open: () => void (way = "open"),
+    leadTo(other) {
+      server = new URL(other);
+      cut();
+    },
     freeze: () => void (way = "frozen"),
     async [Symbol.asyncDispose]() {
-      const closed = new Promise((resolve) => server.close(resolve));
+      const closed = new Promise((resolve) => listener.close(resolve));
       cut();
       await closed;
     },
