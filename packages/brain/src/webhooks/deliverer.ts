@@ -26,6 +26,8 @@ export class Deliverer {
   #looking: Promise<void> | undefined;
   #again = false;
   #stopWatching: (() => void) | undefined;
+  /** When a receiver that did not answer is tried again. */
+  readonly #resting = new Map<string, number>();
 
   constructor(deps: DelivererDependencies) {
     this.#deps = deps;
@@ -45,16 +47,34 @@ export class Deliverer {
     await this.#looking;
   }
 
-  /** Sends every message whose time has come; returns the time of the next attempt. */
+  /** Sends every message whose time has come, to all receivers at once; returns the time of the next attempt. */
   async look(): Promise<number> {
     const { webhooks, now } = this.#deps;
+    const next = await Promise.all(webhooks.list().map((hook) => this.#lookFor(hook)));
+    return Math.min(now() + WEBHOOK_LIMITS.lookMs, ...next);
+  }
+
+  /** Sends the messages of one receiver in their order; one that does not answer is left alone for a while. */
+  async #lookFor(hook: Webhook): Promise<number> {
+    const { webhooks, now } = this.#deps;
+    const restsUntil = this.#resting.get(hook.id) ?? 0;
+    if (restsUntil > now()) return restsUntil;
+    const all = await webhooks.waiting(hook.id);
+    const surplus = Math.max(0, all.length - WEBHOOK_LIMITS.waiting);
+    for (const delivery of all.slice(0, surplus)) await this.#giveUp(hook, delivery, "too many messages wait");
     let soonest = now() + WEBHOOK_LIMITS.lookMs;
-    for (const delivery of await webhooks.waiting(WEBHOOK_LIMITS.waiting)) {
-      if (this.#end.signal.aborted) return soonest;
-      if (delivery.nextAt <= now()) await this.#deliver(delivery);
-      else soonest = Math.min(soonest, delivery.nextAt);
+    for (const delivery of all.slice(surplus)) {
+      if (this.#end.signal.aborted) break;
+      if (delivery.nextAt > now()) soonest = Math.min(soonest, delivery.nextAt);
+      else if (!(await this.#deliver(hook, delivery))) return this.#rest(hook);
     }
     return soonest;
+  }
+
+  #rest({ id }: Webhook): number {
+    const until = this.#deps.now() + WEBHOOK_LIMITS.delaysMs[0];
+    this.#resting.set(id, until);
+    return until;
   }
 
   #wake(): void {
@@ -74,27 +94,36 @@ export class Deliverer {
     this.#timer = setTimeout(() => this.#wake(), Math.max(WEBHOOK_LIMITS.leastMs, next - this.#deps.now())).unref();
   }
 
-  async #deliver(delivery: Delivery): Promise<void> {
+  /** Tries to deliver a message; false when the receiver did not answer. */
+  async #deliver(hook: Webhook, delivery: Delivery): Promise<boolean> {
     const { webhooks, now } = this.#deps;
-    const hook = webhooks.find(delivery.webhook);
-    if (hook === undefined) return webhooks.drop(delivery);
     const attempts = delivery.attempts + 1;
     const delayMs = WEBHOOK_LIMITS.delaysMs[attempts - 1];
     // Claimed before it is sent, so that of several brains one sends it.
-    if (!(await webhooks.postpone(delivery, attempts, now() + (delayMs ?? WEBHOOK_LIMITS.lookMs)))) return;
+    if (!(await webhooks.postpone(delivery, attempts, now() + (delayMs ?? WEBHOOK_LIMITS.lookMs)))) return true;
     const body = await this.#bodyOf(delivery);
-    // The entry is recorded right after its message; without it by the second attempt it never came to be.
-    if (body === undefined) return attempts > 1 ? webhooks.drop(delivery) : undefined;
+    if (body === undefined) {
+      // The entry is recorded right after its message; without it by the second attempt it never came to be.
+      if (attempts > 1) await webhooks.drop(delivery);
+      return true;
+    }
     const attempt = await this.#send(hook, delivery, body);
-    if (this.#end.signal.aborted) return;
-    if ("status" in attempt && isGood(attempt.status)) return webhooks.drop(delivery);
-    const reason = "status" in attempt ? `status ${attempt.status}` : attempt.reason;
-    const isGone = "status" in attempt && attempt.status === GONE;
-    if (delayMs !== undefined && !isGone) return;
-    await webhooks.drop(delivery);
-    this.#deps.gaveUp(hook, delivery, reason);
+    if (this.#end.signal.aborted) return true;
+    if (!("status" in attempt)) {
+      if (delayMs === undefined) await this.#giveUp(hook, delivery, attempt.reason);
+      return false;
+    }
+    const { status } = attempt;
+    if (isGood(status)) await webhooks.drop(delivery);
+    else if (delayMs === undefined || status === GONE) await this.#giveUp(hook, delivery, `status ${status}`);
     // The receiver says that it wants no more messages.
-    if (isGone) await webhooks.remove(hook.id);
+    if (status === GONE) await webhooks.remove(hook.id);
+    return true;
+  }
+
+  async #giveUp(hook: Webhook, delivery: Delivery, reason: string): Promise<void> {
+    await this.#deps.webhooks.drop(delivery);
+    this.#deps.gaveUp(hook, delivery, reason);
   }
 
   async #bodyOf({ run, seq }: Delivery): Promise<string | undefined> {

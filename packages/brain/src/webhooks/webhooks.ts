@@ -32,7 +32,9 @@ export interface Delivery {
 export const UNASKED_EVENTS: readonly EventType[] = ["question.asked", "run.finished", "run.failed", "run.aborted"];
 
 const KIND = "webhook";
-const DELIVERY_KIND = "delivery";
+
+/** The kind of the messages of one webhook: each has its own, so that one receiver that is down holds up no other. */
+const deliveryKind = (webhook: string): string => `delivery:${webhook}`;
 
 /** The webhooks of a brain and the messages that wait for them, all durable. */
 export class Webhooks {
@@ -41,6 +43,9 @@ export class Webhooks {
   /** All webhooks, read again after each change. */
   #known: readonly Webhook[] = [];
   #stopWatching: (() => void) | undefined;
+  #changed: () => void = () => undefined;
+  /** What ends the watch over the messages of each webhook. */
+  readonly #watches = new Map<string, () => void>();
 
   constructor(records: Records, now: () => number) {
     this.#records = records;
@@ -56,6 +61,7 @@ export class Webhooks {
   /** Stops watching. */
   close(): void {
     this.#stopWatching?.();
+    for (const stop of this.#watches.values()) stop();
   }
 
   /** Adds a webhook with a new secret. */
@@ -94,6 +100,7 @@ export class Webhooks {
     if (!(await this.#records.delete(KIND, id)))
       throw new Fault("NOT_FOUND", `There is no webhook ${JSON.stringify(id)}.`);
     await this.#read();
+    for (const delivery of await this.waiting(id)) await this.drop(delivery);
   }
 
   /** Whether a webhook is told of one of these entries. */
@@ -110,14 +117,15 @@ export class Webhooks {
     await Promise.all(
       messages.map(({ seq, hook: { id: webhook, owner } }) => {
         const body = { webhook, run, seq, attempts: 0, nextAt };
-        return this.#records.put({ kind: DELIVERY_KIND, id: `msg_${webhook}_${run}_${seq}`, owner, body });
+        return this.#records.put({ kind: deliveryKind(webhook), id: `msg_${webhook}_${run}_${seq}`, owner, body });
       }),
     );
   }
 
-  /** Messages that wait, oldest first. */
-  async waiting(limit: number): Promise<readonly Delivery[]> {
-    return (await this.#records.list(DELIVERY_KIND, { limit, order: "oldest" })).map(deliveryOf);
+  /** The messages that wait for a webhook, oldest first, and some beyond the bound. */
+  async waiting(webhook: string): Promise<readonly Delivery[]> {
+    const limit = 2 * WEBHOOK_LIMITS.waiting;
+    return (await this.#records.list(deliveryKind(webhook), { limit, order: "oldest" })).map(deliveryOf);
   }
 
   /** Sets the next attempt of a message; false when another process changed it meanwhile. */
@@ -125,7 +133,7 @@ export class Webhooks {
     const owner = this.find(webhook)?.owner ?? "";
     const body = { webhook, run, seq, attempts, nextAt };
     try {
-      await this.#records.put({ kind: DELIVERY_KIND, id, owner, body }, version);
+      await this.#records.put({ kind: deliveryKind(webhook), id, owner, body }, version);
       return true;
     } catch (thrown) {
       if (thrown instanceof Fault && thrown.code === "CONFLICT") return false;
@@ -134,18 +142,30 @@ export class Webhooks {
   }
 
   /** Forgets a message: it was delivered, given up, or its entry never came to be. */
-  async drop({ id }: Pick<Delivery, "id">): Promise<void> {
-    await this.#records.delete(DELIVERY_KIND, id);
+  async drop({ id, webhook }: Pick<Delivery, "id" | "webhook">): Promise<void> {
+    await this.#records.delete(deliveryKind(webhook), id);
   }
 
   /** Calls `changed` after each change of the messages that wait; returns a function that stops that. */
   watch(changed: () => void): () => void {
-    return this.#records.watch(DELIVERY_KIND, changed);
+    this.#changed = changed;
+    return () => (this.#changed = () => undefined);
   }
 
   async #read(): Promise<void> {
     const rows = await this.#records.list(KIND, { limit: WEBHOOK_LIMITS.webhooks, order: "oldest" });
     this.#known = rows.map(webhookOf);
+    for (const { id } of this.#known)
+      if (!this.#watches.has(id))
+        this.#watches.set(
+          id,
+          this.#records.watch(deliveryKind(id), () => this.#changed()),
+        );
+    for (const [id, stop] of this.#watches) {
+      if (this.find(id) !== undefined) continue;
+      stop();
+      this.#watches.delete(id);
+    }
   }
 }
 

@@ -222,8 +222,8 @@ export const SCHEDULE_LIMITS = {
 export const WEBHOOK_LIMITS = {
   /** Webhooks of a brain. */
   webhooks: 50,
-  /** Messages that are looked at together. */
-  waiting: 256,
+  /** Messages that wait for one webhook; over it the oldest are given up. */
+  waiting: 2000,
   /** Longest time between two looks at the messages that wait. */
   lookMs: MINUTE_MS,
   /** Shortest time between two looks. */
