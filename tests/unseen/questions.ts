@@ -6,8 +6,12 @@ import type { Want } from "../../packages/brain/src/models/offline/want.ts";
 export interface UnseenQuestion {
   readonly text: string;
   readonly language: Language;
+  /** The task before it in the conversation, if it leans on one. */
+  readonly before?: string;
   /** Empty when it should be refused. */
   readonly wants: readonly Want[];
+  /** Readings that fit as well. */
+  readonly others: readonly (readonly Want[])[];
 }
 
 /** Slots by the names that the files use for them. */
@@ -24,7 +28,10 @@ const SLOTS: ReadonlyMap<string, string> = new Map(
 );
 const MINUTES_OF_DAY = 1440;
 
-/** The questions of a file in this folder: `question => intent slot=value`, under headings such as `[pt]`. */
+/**
+ * The questions of a file in this folder: `question => intent slot=value`, under headings such as `[pt]`. A question in a
+ * conversation stands behind the task before it and `>>`.
+ */
 export function questionsIn(file: string): readonly UnseenQuestion[] {
   let language: Language = "en";
   return readFileSync(`${import.meta.dirname}/${file}`, "utf8")
@@ -32,10 +39,16 @@ export function questionsIn(file: string): readonly UnseenQuestion[] {
     .flatMap((line) => {
       const [, heading] = /^\[(en|pt|es)\]$/.exec(line) ?? [];
       if (heading !== undefined) language = heading as Language;
-      const [text, expected] = line.split(" => ");
-      if (text === undefined || expected === undefined || line.startsWith("#")) return [];
-      return [{ text, language, wants: expected === "none" ? [] : expected.split(" + ").map(wantIn) }];
+      const [question, expected] = line.split(" => ");
+      if (question === undefined || expected === undefined || line.startsWith("#")) return [];
+      const [text = "", before] = question.split(" >> ").reverse();
+      const [wants = [], ...others] = expected.split(" | ").map(wantsIn);
+      return [{ text, language, wants, others, ...(before === undefined ? {} : { before }) }];
     });
+}
+
+function wantsIn(expected: string): readonly Want[] {
+  return expected === "none" ? [] : expected.split(" + ").map(wantIn);
 }
 
 function wantIn(words: string): Want {
