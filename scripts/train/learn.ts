@@ -7,7 +7,8 @@ import {
 import { Lexicon } from "../../packages/brain/src/models/offline/lexicon.ts";
 import { STOP_WORDS } from "../../packages/brain/src/models/offline/words.ts";
 import { tokensOf } from "../../packages/brain/src/models/offline/tokens.ts";
-import { fillSlots, KIND_WORDS, readLexicon, withoutSlots } from "./phrases.ts";
+import { isAsked } from "./asked.ts";
+import { fillSlots, KIND_WORDS, readLexicon, waysOf, withoutSlots, withWays } from "./phrases.ts";
 import type { WrittenPhrase } from "./phrases.ts";
 
 /** What a phrase is trained with: its features and the column of its intent or language. */
@@ -48,8 +49,9 @@ export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
   const intents = [...new Set(phrases.map(({ intent }) => intent))].sort();
   const words = vocabularyOf(phrases);
   const lexicon = new Lexicon(readLexicon(), words);
-  const examples = phrases.flatMap((phrase, index) => examplesOf(phrase, index, { intents, lexicon }));
-  const spoken = phrases.map(({ language, text }, index) => spokenExample(language, wordsOf(fillSlots(text, index))));
+  const said = phrases.flatMap(saidInWays);
+  const examples = said.flatMap((phrase, index) => examplesOf(phrase, index, { intents, lexicon }));
+  const spoken = said.map(({ language, text }, index) => spokenExample(language, wordsOf(fillSlots(text, index))));
   const common = Object.entries(STOP_WORDS).flatMap(([language, all]) =>
     [...all].map((word) => spokenExample(language, [word])),
   );
@@ -60,6 +62,20 @@ export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
     byIntent: learnTable(examples, { buckets: BUCKETS, columns: intents.length }),
     byLanguage: learnTable([...spoken, ...common], { buckets: LANGUAGE_BUCKETS, columns: LANGUAGES.length }),
   };
+}
+
+/** How many of the ways to say a phrase are taught; what the model cannot do has the most phrases already. */
+const TAUGHT_WAYS = 14;
+const TAUGHT_WAYS_OF_NONE = 5;
+
+/** A phrase in the ways to say it that are taught; a question of the sets that judge the model is never one of them. */
+export function saidInWays(phrase: WrittenPhrase, index: number): readonly WrittenPhrase[] {
+  const count = waysOf(phrase.text, phrase.intent === "none" ? TAUGHT_WAYS_OF_NONE : TAUGHT_WAYS);
+  if (count === 1) return [phrase];
+  return Array.from({ length: count }, (_, way) => ({
+    ...phrase,
+    text: withWays(phrase.text, index + way * 7),
+  })).filter(({ text }) => !isAsked(text));
 }
 
 function learnTable(examples: readonly Example[], { buckets, columns }: Omit<WeightTable, "weights">): WeightTable {

@@ -1,16 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Language } from "@vidro/core/text";
-import { ROOT } from "../setup.js";
-
-/** Where the phrases lie, a file for each intent. */
-export const PHRASES_FOLDER = `${ROOT}packages/brain/src/models/offline/phrases/`;
+import { PHRASES_FOLDER } from "./folder.ts";
+import { readNearMisses } from "./near-misses.ts";
 
 /** The lexicon, as it is written. */
 export function readLexicon(): string {
   return readFileSync(`${PHRASES_FOLDER}../lexicon.txt`, "utf8");
 }
 
-/** A phrase that a person may say, with its slots marked as `{path}`. */
+/** A phrase that a person may say, with its slots marked as `{path}` and ways to say a part of it as `(one|other|)`. */
 export interface WrittenPhrase {
   readonly intent: string;
   readonly language: Language;
@@ -19,10 +17,12 @@ export interface WrittenPhrase {
 
 /** All phrases, by intent, language and line. A line that belongs to no language is an error that names it. */
 export function readPhrases(): readonly WrittenPhrase[] {
-  return readdirSync(PHRASES_FOLDER)
+  const written = readdirSync(PHRASES_FOLDER)
     .filter((name) => name.endsWith(".txt"))
     .sort()
     .flatMap((name) => phrasesIn(name));
+  const known = new Set(written.map(({ language, text }) => `${language} ${text}`));
+  return [...written, ...readNearMisses().filter(({ language, text }) => !known.has(`${language} ${text}`))];
 }
 
 function phrasesIn(name: string): readonly WrittenPhrase[] {
@@ -78,7 +78,10 @@ const SLOTS: { readonly [slot: string]: readonly string[] } = {
     "apache2",
     "chrome",
     "ada",
+    "cron",
     "traefik",
+    "docker",
+    "ssh",
   ],
   program: ["git", "node", "zorblat", "python3", "ffmpeg", "docker", "kwex", "npm", "terraform", "gcc", "jq", "go"],
   word: ["report", "backup", "zorblat", "UserService", "config", "kwex_id", "legacy", "draft", "parseInput"],
@@ -89,8 +92,29 @@ const SLOTS: { readonly [slot: string]: readonly string[] } = {
   rev: ["a1b2c3d", "HEAD~2", "9f8e7d6c", "HEAD"],
 };
 
-/** A phrase with its slots filled; the `turn` chooses among the values. */
-export function fillSlots(text: string, turn: number): string {
+const WAYS = /\(([^()]*\|[^()]*)\)/g;
+
+/** How many phrases the ways to say the parts of a phrase make, at most so many. */
+export function waysOf(text: string, most: number): number {
+  return [...text.matchAll(WAYS)].reduce((all, [, ways = ""]) => Math.min(most, all * ways.split("|").length), 1);
+}
+
+/** The phrase with one way for each part that has several; all are met as the `turn` goes on. */
+export function withWays(text: string, turn: number): string {
+  let at = turn;
+  const said = text.replace(WAYS, (_, list: string) => {
+    const ways = list.split("|");
+    const chosen = ways[at % ways.length] ?? "";
+    // The next part goes on with a number that the first ones do not decide.
+    at = Math.floor(at / ways.length) + turn * 3;
+    return chosen;
+  });
+  return said === text ? text : said.replace(/ {2,}/g, " ").trim();
+}
+
+/** A phrase with its slots filled and one way for each of its parts; the `turn` chooses among the values. */
+export function fillSlots(phrase: string, turn: number): string {
+  const text = withWays(phrase, Math.max(0, turn));
   let at = turn;
   return text.replace(/\{(\w+)\}/g, (mark, slot: string) => {
     const values = SLOTS[slot];
@@ -102,7 +126,7 @@ export function fillSlots(text: string, turn: number): string {
 
 /** The words of a phrase that belong to the phrase itself, with nothing for its slots but kinds of files. */
 export function withoutSlots(text: string): string {
-  return text.replace(/\{(\w+)\}/g, " ");
+  return text.replace(/\{(\w+)\}/g, " ").replace(/[()|]/g, " ");
 }
 
 /** Kinds of files are words of the language, unlike all other slots. */

@@ -3,6 +3,9 @@ import type { Vocabulary } from "./features.ts";
 /** Endings that a stem of the lexicon may have. */
 const STEM_CHARS = 3;
 
+/** A verb with pronouns behind it: "bórralo", "envíamelo", "apague-os". */
+const CLITIC = /^(\w{3,}?[aei]n?)-?(me|te|se|nos)?-?(l?[oa]s?|les?|me|nos)$/;
+
 /** The words of phrases, and the lexicon's words with their meanings. */
 export class Lexicon implements Vocabulary {
   readonly #words: Set<string>;
@@ -12,13 +15,15 @@ export class Lexicon implements Vocabulary {
   readonly #corrected = new Map<string, string>();
   /** Names that are like a slip in a word; they are neither known nor corrected. */
   #asWritten: ReadonlySet<string> = new Set();
+  readonly #foreign = new Set<string>();
 
-  /** Reads a lexicon: `meaning: word word stem*` on each line; `words` are those of phrases. */
+  /** Reads a lexicon: `meaning: word word stem*` on each line, `!meaning` for a foreign one; `words` are those of phrases. */
   constructor(text: string, words: Iterable<string>) {
     this.#words = new Set(words);
     for (const line of text.split("\n")) {
-      const [, meaning, rest = ""] = /^(\w+): (.*)$/.exec(line) ?? [];
+      const [, mark, meaning, rest = ""] = /^(!?)(\w+): (.*)$/.exec(line) ?? [];
       if (meaning === undefined) continue;
+      if (mark === "!") this.#foreign.add(meaning);
       if (meaning === "as_written") this.#asWritten = new Set(rest.split(" "));
       else for (const word of rest.split(" ")) this.#add(word, meaning);
     }
@@ -42,7 +47,13 @@ export class Lexicon implements Vocabulary {
       const found = this.#stems.get(word.slice(0, length));
       if (found !== undefined) return found;
     }
-    return [];
+    const [, verb = ""] = CLITIC.exec(word) ?? [];
+    return this.#meanings.get(verb) ?? [];
+  }
+
+  /** The meanings of a word that ask for more than a look. */
+  foreignMeanings(word: string): readonly string[] {
+    return this.meanings(word).filter((meaning) => this.#foreign.has(meaning));
   }
 
   /** A word as it is spelled right, when it is one slip of the finger (in a long word two) away from a known one. */
@@ -54,6 +65,15 @@ export class Lexicon implements Vocabulary {
     return found;
   }
 
+  /** Whether a short word is one with a meaning, without one of its vowels: `dsco`. */
+  #isShortened(word: string, known: string): boolean {
+    const isVowel = (at: number) =>
+      /[aeiou]/.test(known.charAt(at)) && known.slice(0, at) + known.slice(at + 1) === word;
+    return (
+      known.length === word.length + 1 && this.#meanings.has(known) && Array.from(known).some((_, at) => isVowel(at))
+    );
+  }
+
   #nearest(word: string): string {
     this.#spellings ??= [...this.#words].filter((known) => known.length >= 4).sort();
     let most = word.length >= 8 ? 2 : 1;
@@ -61,9 +81,8 @@ export class Lexicon implements Vocabulary {
     for (const known of this.#spellings) {
       if (Math.abs(known.length - word.length) > most || known.charAt(0) !== word.charAt(0)) continue;
       const slips = slipsBetween(word, known, most);
-      // In a short word only two exchanged letters are a slip: `dsik` is disk, but `docs` is not `dos`.
-      if (word.length < 5 && known.length !== word.length) continue;
-      if (word.length < 5 && !isExchange(word, known)) continue;
+      // In a short word only two exchanged letters or a vowel are a slip: `dsik` is disk, but `docs` is not `dos`.
+      if (word.length < 5 && !isExchange(word, known) && !this.#isShortened(word, known)) continue;
       if (slips <= most) [best, most] = [known, slips - 1];
       if (most < 1) break;
     }

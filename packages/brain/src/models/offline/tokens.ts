@@ -21,6 +21,7 @@ const CLOSING = new Map([
   ["«", "»"],
 ]);
 
+const HIDDEN_FOLDERS = /^\.(git|ssh|npm|aws|kube|cache|config|venv)$/;
 const BARE_FILES =
   /^(makefile|dockerfile|jenkinsfile|gemfile|procfile|\.gitignore|\.env|\.npmrc|readme|leiame|leia-me|leeme|licen[sc]e|licenca|licencia|changelog)$/i;
 const FILE_NAME = /^[\w@.+-]*[\w@+-]\.[a-z][a-z0-9]{0,9}$|^\.[a-z]{3,}[\w.-]*$/i;
@@ -67,8 +68,20 @@ export function tokensOf(task: string): readonly Token[] {
   );
   const isShouting = lifted.replace(/[^a-z]/g, "").length === 0;
   const pieces = lifted.split(/\s+/).filter((piece) => piece !== "");
-  const tokens = pieces.flatMap((piece) => tokensIn(piece, quotes, isShouting));
+  const tokens = pieces.flatMap((piece) => tokensIn(piece, quotes, isShouting)).map(withoutPortugueseDos);
   return tokens.some(isOtherFile) ? tokens.map(asReading) : tokens;
+}
+
+/** Words before a Spanish "dos". */
+const BEFORE_TWO =
+  /^(los|las|mis|sus|estos|estas|de|top|hace|en|con|cada|solo|dame|muestra|muestrame|ensename|lista|ultimos|ultimas|primeros|primeras|mas|hay|entre|y|o|a)$/;
+
+/** "Dos" is a number in Spanish and "of the" in Portuguese, where a noun stands before it: "histórico dos commits". */
+function withoutPortugueseDos(token: Token, at: number, tokens: readonly Token[]): Token {
+  const { written, endsClause } = token;
+  const before = tokens[at - 1];
+  if (plainWords(written) !== "dos" || before === undefined || BEFORE_TWO.test(before.plain)) return token;
+  return { plain: "dos", written, endsClause };
 }
 
 /** "Léeme" and "leia-me" are names of a file, and orders to read another one that is named. */
@@ -92,7 +105,7 @@ function tokensIn(piece: string, quotes: readonly string[], isShouting: boolean)
     return [{ plain: "§quote", written: quotes[Number(quoted)] ?? "", kind: "quote", endsClause }];
   }
   // A full stop at the end of a path such as `..` belongs to it.
-  const written = /^\.{1,2}$|^…$/.test(piece) ? piece : middle;
+  const written = /^\.{1,2}$|^…$/.test(piece) ? piece : middle.replace(/(?<=[./]\S*)['’]s$/, "");
   if (written === "" || written === "…") return [];
   if (SPOKEN_SLASH.test(written)) return wordsIn(written.replaceAll("/", " "), endsClause);
   const kind = kindOf(written, isShouting);
@@ -106,6 +119,7 @@ function kindOf(word: string, isShouting: boolean): OperandKind | undefined {
   if (REVISION.test(word)) return "revision";
   // `.env` looks like the ending of names, and is a name.
   if (BARE_FILES.test(plainWords(word))) return "file";
+  if (HIDDEN_FOLDERS.test(word)) return "path";
   if (GLOB.test(word)) return "glob";
   if (!/[/.~]/.test(word)) return undefined;
   if (/^\d+([./]\d+)*%?$/.test(word)) return undefined;
@@ -117,6 +131,7 @@ function kindOf(word: string, isShouting: boolean): OperandKind | undefined {
 function wordsIn(piece: string, endsClause: boolean): readonly Token[] {
   const words = piece
     .replace(/(\w)['’]s$/g, "$1 is")
+    .replace(/^(\w+)-wise$/i, "$1")
     .replace(/^(\d+)([a-z]+)$/i, "$1 $2")
     .split(/\s+/)
     .map((word) => ({
