@@ -66,6 +66,17 @@ export function wordsOfIntent(intent: Intent): ReadonlySet<string> {
   return found;
 }
 
+const meaningSets = new Map<Intent, ReadonlySet<string>>();
+
+/** The meanings that phrases of an intent have. */
+export function meaningsOfIntent(intent: Intent): ReadonlySet<string> {
+  const known = meaningSets.get(intent);
+  if (known !== undefined) return known;
+  const found = new Set([...wordsOfIntent(intent)].flatMap((word) => LEXICON.meanings(word)));
+  meaningSets.set(intent, found);
+  return found;
+}
+
 /** A phrase that asks for an intent. */
 export function exampleOf(intent: Intent, language: Language): string {
   const all: { readonly [name: string]: readonly string[] } = trained.examples;

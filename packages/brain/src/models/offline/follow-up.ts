@@ -7,7 +7,7 @@ import { isStopWord } from "./words.ts";
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 const AGAIN = words(
-  "again once repeat refresh novo novamente vez outra repita atualizado otra nuevo repite now agora ahora",
+  "only just top apenas solamente again once repeat refresh novo novamente vez outra repita atualizado otra nuevo repite now agora ahora",
 );
 const PLACE = words(
   "folder directory pasta diretorio carpeta directorio file arquivo archivo port porta puerto instead em",

@@ -1,9 +1,10 @@
 import { LEXICON } from "./classifier.ts";
+import { named, processesCounted, programmed } from "./read-programs.ts";
+import type { Reader } from "./read-programs.ts";
 import { looksLikeFile, plainWords } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
 import type { Intent, Want } from "./want.ts";
 import {
-  areJoined,
   asksForFolders,
   filesIn,
   isFolderNamed,
@@ -19,8 +20,6 @@ import {
   says,
 } from "./slots.ts";
 
-type Reader = (tokens: readonly Token[], kind: Intent) => readonly Want[] | undefined;
-
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** The wants of an intent with what its sentence says about it; undefined when the sentence lacks what it needs. */
@@ -34,15 +33,6 @@ const plain: Reader = (_tokens, kind) => [{ kind }];
 const counted: Reader = (tokens, kind) => {
   const [count] = minutesIn(tokens) === undefined ? numbersIn(tokens) : [];
   return [{ kind, ...withoutUndefined({ count: count === 0 ? undefined : count }) }];
-};
-
-/** One want for each name. */
-const named: Reader = (tokens, kind) => {
-  const names = namesIn(tokens, kind);
-  const all = names.length > 0 ? names : operands(tokens, "file", "host").map(({ written }) => written);
-  const isSeveral = all.length > 1 && all.length <= 3 && areJoined(tokens, all);
-  const found = isSeveral ? all : all.slice(0, 1);
-  return found.length === 0 ? undefined : found.map((name) => ({ kind, name }));
 };
 
 /** The account that a sentence asks for by its name, else all. */
@@ -107,7 +97,9 @@ const logged: Reader = (tokens, kind) => {
   if (file !== undefined && kind === "log-tail") return [{ kind: "read", path: file.written, last: count ?? 10 }];
   if (kind === "log-tail" && says(tokens, words("kernel dmesg")))
     return [{ kind: "kernel-log", ...withoutUndefined({ count }) }];
-  const name = kind === "log-tail" && file === undefined ? namesIn(tokens, kind)[0] : undefined;
+  const isTopic = (name: string) => LEXICON.meanings(plainWords(name)).some((meaning) => meaning === "log");
+  const [name] =
+    kind === "log-tail" && file === undefined ? namesIn(tokens, kind).filter((each) => !isTopic(each)) : [];
   return [{ kind, ...withoutUndefined({ path: file?.written, count, name }) }];
 };
 
@@ -125,7 +117,9 @@ const killed: Reader = (tokens, kind) => {
   return name === undefined ? undefined : [{ kind, name }];
 };
 
-const OLDER = words("older antiguos antigos viejos old anteriores more mais mas");
+const OLDER = words(
+  "older antiguos antigos viejos velhos old anteriores more mais mas over beyond nobody untouched unchanged stale sin parados",
+);
 
 const found: Reader = (tokens, kind) => {
   const [glob] = operands(tokens, "glob").filter(({ written }) => written.includes("*"));
@@ -198,8 +192,8 @@ const listed: Reader = (tokens, kind) => {
 };
 
 const filesCounted: Reader = (tokens, kind) => {
-  const pattern = operands(tokens, "glob")[0]?.written ?? kindIn(tokens);
   const [path = "."] = pathsIn(tokens, kind);
+  const pattern = operands(tokens, "glob")[0]?.written ?? kindIn(tokens.filter(({ written }) => written !== path));
   const folders = asksForFolders(tokens) ? (true as const) : undefined;
   return [
     { kind, path, ...withoutUndefined({ pattern: pattern?.startsWith(".") ? `*${pattern}` : pattern, folders }) },
@@ -296,36 +290,12 @@ const depended: Reader = (tokens, kind) => {
 /** What runs a command names it in quotes or is one; words alone never do. */
 const neverSpoken: Reader = () => undefined;
 
-/** What processes may be, and what people make of code: no program is called so. */
-const CONDITIONS = words(
-  `zombie zombies zombi zombis zumbi zumbis defunct orphan orphans orfaos huerfanos stuck hung build builds compilacao
-   compilacion deploy deployment despliegue`,
-);
-
-const programmed: Reader = (tokens, kind) => {
-  const wants = named(tokens, kind);
-  // Names of programs have no accents: "how many live in México" asks for no process.
-  if (wants?.some(({ name = "" }) => CONDITIONS.has(plainWords(name)) || plainWords(name) !== name.toLowerCase()))
-    return undefined;
-  if (wants !== undefined) return wants;
-  const [program] = tokens.filter(({ plain: word }) => PROGRAM_WORDS.has(word));
-  return program === undefined ? undefined : [{ kind, name: plainWords(program.written) }];
-};
-
-/** The processes of a program that is named, else all. */
-const processesCounted: Reader = (tokens, kind) => {
-  const unknown = namesIn(tokens, kind).find((each) => !LEXICON.knows(plainWords(each)));
-  const name = unknown ?? tokens.find(({ plain: word }) => PROGRAM_WORDS.has(word))?.written;
-  return [name === undefined ? { kind } : { kind: "running", name }];
-};
-
-/** Words of questions that are programs, too. */
-const PROGRAM_WORDS = words("git docker node python make cron podman grep cat java go npm ruby php rust");
-
 const scheduled: Reader = (tokens, kind) => [{ kind, ...(says(tokens, words("crontab")) ? { name: "crontab" } : {}) }];
 
 const FAILED = words(
-  "failed fail failing fallido fallida fallidos fallidas fallado fallo fallaron falha falhas falhou falharam falhando fallando broken",
+  `failed fail failing fallido fallida fallidos fallidas fallado fallo fallaron falha falhas falhou falharam falhando fallando broken
+   broke crash crashed crashes crashing died dead down caido caidos caida caidas caiu cairam cayo cayeron murio morreu morto morta
+   muerto roto rota quebrado quebrou`,
 );
 
 const serviceList: Reader = (tokens, kind) => [{ kind, ...(says(tokens, FAILED) ? { text: "failed" } : {}) }];

@@ -22,7 +22,10 @@ export function operands(tokens: readonly Token[], ...kinds: readonly OperandKin
 
 /** The numbers that a sentence says. */
 export function numbersIn(tokens: readonly Token[]): readonly number[] {
-  return tokens.flatMap((token) => numberIn(token) ?? []);
+  const isFigure = ({ written }: Token) => /\d/.test(written);
+  const said = tokens.filter((token) => numberIn(token) !== undefined);
+  // "One of the last 8": figures say it, words may only sound like it.
+  return (said.some(isFigure) ? said.filter(isFigure) : said).flatMap((token) => numberIn(token) ?? []);
 }
 
 /** Words of a sentence that an intent's phrases do not account for: names, most likely. */
@@ -39,6 +42,29 @@ export function strangeWords(tokens: readonly Token[], intent: Intent): readonly
 /** Whether a word is spelled as names in programs are: `createServer`, `user_id`, `FAILED`. */
 function isSpelledAsName(written: string): boolean {
   return /[a-z][A-Z]|_|^[A-Z]{3,}$|::/.test(written);
+}
+
+/** Intents whose names and texts may be any word; the others name programs, hosts or nothing. */
+const OF_ANY_NAME: ReadonlySet<Intent> = new Set([
+  "commit",
+  "copy",
+  "count-files",
+  "delete",
+  "find",
+  "folder-size",
+  "list",
+  "make-branch",
+  "make-file",
+  "make-folder",
+  "read",
+  "rename",
+  "search",
+  "switch-branch",
+]);
+
+/** Whether the names of an intent may be any word. */
+export function takesAnyName(intent: Intent): boolean {
+  return OF_ANY_NAME.has(intent);
 }
 
 /** The name that a sentence is about: what is quoted, else a word that nothing accounts for, unknown words first. */
@@ -110,7 +136,7 @@ function isNamedPlace(tokens: readonly Token[], at: number): boolean {
   if (token === undefined || !/^[\w@.+-]+$/.test(token.written)) return false;
   if (LEXICON.meanings(token.plain).some((meaning) => ALL_HERE.has(meaning))) return false;
   const isFolder = (index: number) => FOLDER_NOUNS.has(tokens[index]?.plain ?? "");
-  if ((isFolder(at + 1) && !isDescribing(token)) || isFolder(at - 1)) return true;
+  if ((isFolder(at + 1) || isFolder(at - 1)) && !isDescribing(token)) return true;
   const before = ARTICLES.has(tokens[at - 1]?.plain ?? "") ? at - 2 : at - 1;
   const isPlaced = PLACES.has(tokens[before]?.plain ?? "") || isFolder(before);
   return isPlaced && (!LEXICON.knows(token.plain) || at === tokens.length - 1);
@@ -118,7 +144,9 @@ function isNamedPlace(tokens: readonly Token[], at: number): boolean {
 
 /** Whether a word tells which folder is meant without being its name: "the biggest folder". */
 function isDescribing({ plain }: Token): boolean {
-  return LEXICON.meanings(plain).some((meaning) => /^(big|most|first|last|empty|size|modified|full)$/.test(meaning));
+  return LEXICON.meanings(plain).some((meaning) =>
+    /^(big|most|first|last|empty|size|modified|full|used|change|list|search|read)$/.test(meaning),
+  );
 }
 
 const COMMON_FILES: ReadonlyMap<string, string> = new Map(
@@ -161,6 +189,13 @@ export function kindIn(tokens: readonly Token[]): string | undefined {
   const extension = operands(tokens, "glob").find(({ written }) => /^\.[a-z0-9]+$/i.test(written));
   if (extension !== undefined) return `*${extension.written}`;
   return tokens.map(({ plain }) => KINDS.get(plain)).find((pattern) => pattern !== undefined);
+}
+
+const KIND_PROGRAMS = words("python java ruby php rust golang bash shell sh conf lock test tests");
+
+/** Whether a word names a kind of file and no program. */
+export function isKindOnly(word: string): boolean {
+  return KINDS.has(word) && !KIND_PROGRAMS.has(word);
 }
 
 /** Whether a sentence speaks of folders and not of files. */

@@ -1,11 +1,12 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
-import { classify, LEXICON, wordsOfIntent } from "./classifier.ts";
+import { classify } from "./classifier.ts";
 import type { Guess } from "./classifier.ts";
 import { commandLineIn } from "./command-line.ts";
+import { isElsewhere } from "./elsewhere.ts";
 import { followUp } from "./follow-up.ts";
 import { isWorldwide, languageChances, letteredLanguage, likeliest } from "./language.ts";
 import { readWants } from "./read-want.ts";
-import { operands, strangeWords } from "./slots.ts";
+import { operands } from "./slots.ts";
 import { tokensOf } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
 import type { Intent, Understanding, Want } from "./want.ts";
@@ -15,9 +16,9 @@ import { isGenericWord } from "./words.ts";
 const BELIEVED = 0.5;
 /** Below this probability an intent has to be clearly ahead of the next one, by so much. */
 const LIKELY = 0.7;
-const CLEAR = 0.25;
+const CLEAR = 0.15;
 /** The same, where the next one is that the model can do nothing for the sentence: a wrong answer is worse than none. */
-const CLEAR_OF_NONE = 0.35;
+const CLEAR_OF_NONE = 0.2;
 /** Above this probability a sentence is one request, whatever its parts may mean. */
 const CERTAIN = 0.9;
 /** Things that are offered when a task is not understood. */
@@ -54,6 +55,8 @@ function wantsOf({ text, tokens, guesses }: Task, before: Understanding | undefi
   if (commands.length > 0) return commands;
   const leaning = before === undefined ? undefined : followUp(tokens, before);
   if (leaning !== undefined) return leaning;
+  const asked = withoutOccasion(tokens);
+  if (asked.length < tokens.length) return wantsOfClause(asked);
   const clauses = clausesOf(tokens).map((clause) => wantsOfClause(clause));
   const isMany = clauses.length > 1 && clauses.every((wants) => wants.length > 0);
   if (isMany && !isOneRequest(guesses[0], clauses.flat())) return distinct(clauses.flat());
@@ -86,66 +89,6 @@ function intentIfBelieved(guess: Guess | undefined): Intent | undefined {
   return guess !== undefined && guess.probability >= BELIEVED ? guess.intent : undefined;
 }
 
-/** Meanings that ask for more than a look; an intent whose phrases lack the word is not meant. */
-const FOREIGN_MEANINGS: ReadonlySet<string> = new Set(["delete", "kill", "other"]);
-
-/** What the file of a project tells; it is the only file that these can be asked of. */
-const OF_MANIFEST: ReadonlySet<Intent> = new Set(["dependencies", "start"]);
-
-/** Whether the sentence says what the wants do not: an operand, an order, a name, or too many unknown words. */
-function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probability: number): boolean {
-  const kind = wants[0]?.kind;
-  if (kind === undefined) return true;
-  const read = wants.flatMap((want) =>
-    Object.values(want).flatMap((value) => (typeof value === "string" ? value : [])),
-  );
-  const isRead = ({ kind: operand, written }: Token): boolean =>
-    read.some((value) => value.includes(written) || (isTrimmed(operand) && written.includes(value)));
-  const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
-  if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
-  const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
-  if (strange.some((token) => isForeign(token.plain, kind) && !isEnding(tokens, token))) return true;
-  if (isUnspoken(tokens, strange, kind)) return true;
-  const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
-  // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
-  const isProper = ({ plain, written }: Token) =>
-    /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;
-  if (strange.some((token) => token !== tokens[0] && isProper(token))) return true;
-  return unknown.length > (probability >= CERTAIN ? 2 : 1);
-}
-
-/** Whether no word speaks for an intent, only the kind of an operand or letters of a word: "encrypt notes.txt" reads nothing. */
-function isUnspoken(tokens: readonly Token[], strange: readonly Token[], kind: Intent): boolean {
-  const topics = tokens.filter((token) => token.kind === undefined && !isGenericWord(token.plain));
-  const own = new Set([...wordsOfIntent(kind)].flatMap((each) => LEXICON.meanings(each)));
-  const isOwn = ({ plain }: Token) => LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning));
-  return topics.length > 0 && topics.every((token) => strange.includes(token) && !isOwn(token));
-}
-
-/** Whether a word says how names end and orders nothing to end: "termina em .json". */
-function isEnding(tokens: readonly Token[], token: Token): boolean {
-  const next = tokens[tokens.indexOf(token) + 1]?.plain ?? "";
-  return token.plain.startsWith("termin") && /^(em|en|com|con|por)$/.test(next);
-}
-
-/** Whether an operand is read without what is around it: `$PATH` as PATH, `localhost:8080` as localhost. */
-function isTrimmed(kind: Token["kind"]): boolean {
-  return kind === "variable" || kind === "host";
-}
-
-/** Whether a word asks for more than phrases of the intent do. */
-function isForeign(word: string, intent: Intent): boolean {
-  const meanings = LEXICON.meanings(word).filter((meaning) => FOREIGN_MEANINGS.has(meaning));
-  if (meanings.length === 0) return false;
-  const own = new Set([...wordsOfIntent(intent)].flatMap((each) => LEXICON.meanings(each)));
-  return !meanings.some((meaning) => own.has(meaning));
-}
-
-/** A file that is known by a name without an ending is read under that name. */
-function isCommonFile({ kind, written }: Token): boolean {
-  return kind === "file" && !/[./]/.test(written);
-}
-
 /** "Which processes use most CPU and memory" is one question, although "memory" alone would be another. */
 function isOneRequest(guess: Guess | undefined, parts: readonly Want[]): boolean {
   if (guess?.intent === undefined) return false;
@@ -175,6 +118,15 @@ function quotedCommands(tokens: readonly Token[]): readonly Want[] {
 // Tested on what was written: `é` is no `e`.
 const JOINTS = /^(and|&|e|y|then|depois|luego|também|tambem|también|tambien|also|plus|después|despues)$/i;
 
+const OCCASIONS = /^(before|after|because|since|while|antes|depois|porque|enquanto|despues|mientras)$/;
+
+/** What is asked behind the occasion for it: "before I start the backup, do I have room?". */
+function withoutOccasion(tokens: readonly Token[]): readonly Token[] {
+  const end = tokens.findIndex(({ endsClause }) => endsClause);
+  const isOccasion = OCCASIONS.test(tokens[0]?.plain ?? "") && end > 0 && end < tokens.length - 1;
+  return isOccasion ? tokens.slice(end + 1) : tokens;
+}
+
 /** The clauses of a sentence. */
 function clausesOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const clauses: Token[][] = [[]];
@@ -183,8 +135,16 @@ function clausesOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
     else clauses.at(-1)?.push(token);
     if (token.endsClause) clauses.push([]);
   }
-  // "What is it" and "please" ask for nothing by themselves.
-  return clauses.filter((clause) => clause.some(({ plain, kind }) => kind !== undefined || !isGenericWord(plain)));
+  // "What is it" and "please" ask for nothing by themselves; "who am I" does.
+  const isAboutSelf = (clause: readonly Token[]) => {
+    const [guess] = classify(clause.map(({ plain }) => plain));
+    return guess?.intent === "whoami" && guess.probability >= CERTAIN;
+  };
+  return clauses.filter(
+    (clause) =>
+      clause.some(({ plain, kind }) => kind !== undefined || !isGenericWord(plain)) ||
+      (clause.length > 1 && isAboutSelf(clause)),
+  );
 }
 
 function distinct(wants: readonly Want[]): readonly Want[] {

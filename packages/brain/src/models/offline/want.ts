@@ -94,6 +94,13 @@ export const INTENTS = [...CHANGES, ...LOOKS] as const;
 /** The name of what is asked for. */
 export type Intent = (typeof INTENTS)[number];
 
+const changes: ReadonlySet<string> = new Set(CHANGES);
+
+/** Whether an intent changes something. */
+export function isChange(intent: Intent): boolean {
+  return changes.has(intent);
+}
+
 /** What a person asks for, and what was read from the words about it. */
 export interface Want {
   readonly kind: Intent;

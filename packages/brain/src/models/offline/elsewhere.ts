@@ -1,0 +1,114 @@
+import { LEXICON, meaningsOfIntent, wordsOfIntent } from "./classifier.ts";
+import { strangeWords, takesAnyName } from "./slots.ts";
+import type { Token } from "./tokens.ts";
+import { isChange } from "./want.ts";
+import type { Intent, Want } from "./want.ts";
+import { isGenericWord } from "./words.ts";
+
+/** Above this probability an intent bears one unknown word more. */
+const CERTAIN = 0.9;
+/**
+ * How probable an intent has to be where so many words mean nothing that its phrases mean: measured on phrases that were
+ * held out, a third of the wrong ones are below it and one in eighty of the right ones.
+ */
+const UNEXPLAINED = [0, 0.85, 0.96];
+
+/** What the file of a project tells; it is the only file that these can be asked of. */
+const OF_MANIFEST: ReadonlySet<Intent> = new Set(["dependencies", "start"]);
+
+/** Whether the sentence says what the wants do not: an operand, an order, a name, or too many unknown words. */
+export function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probability: number): boolean {
+  const kind = wants[0]?.kind;
+  if (kind === undefined || isNegated(tokens, kind)) return true;
+  const read = wants.flatMap((want) =>
+    Object.values(want).flatMap((value) => (typeof value === "string" ? value : [])),
+  );
+  const isRead = ({ kind: operand, written }: Token): boolean =>
+    read.some((value) => value.includes(written) || (isTrimmed(operand) && written.includes(value)));
+  const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
+  if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
+  const isFree = (token: Token) => takesAnyName(kind) && isRead(token);
+  if (tokens.some((token) => isForeign(token, kind) && !isFree(token) && !isEnding(tokens, token))) return true;
+  const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
+  if (isUnspoken(tokens, strange, kind)) return true;
+  const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
+  // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
+  const isProper = ({ plain, written }: Token) =>
+    /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;
+  if (strange.some((token) => token !== tokens[0] && isProper(token))) return true;
+  if (unknown.some((token) => isPlaced(tokens, token))) return true;
+  const own = meaningsOfIntent(kind);
+  const alien = strange.filter(
+    ({ plain }) => !LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning)),
+  );
+  if (probability < (UNEXPLAINED[Math.min(alien.length, UNEXPLAINED.length - 1)] ?? 0)) return true;
+  return unknown.length > (probability >= CERTAIN ? 2 : 1);
+}
+
+const NEGATIONS: ReadonlySet<string> = new Set("not dont never no nao nunca jamas".split(" "));
+/** Meanings of what people order the model to do. */
+const ORDERS: ReadonlySet<string> = new Set(["show", "list", "read", "find", "search"]);
+
+/** Whether a sentence asks for something not to be done: "don't restart nginx". */
+function isNegated(tokens: readonly Token[], kind: Intent): boolean {
+  // In Portuguese `no` is a preposition.
+  const isNegation = ({ plain, written }: Token, at: number) =>
+    NEGATIONS.has(plain) && (plain !== "no" || at === 0) && written !== "";
+  const [first, second] = tokens;
+  if (first === undefined) return false;
+  if (isChange(kind)) return tokens.some(isNegation);
+  return isNegation(first, 0) && LEXICON.meanings(second?.plain ?? "").some((meaning) => ORDERS.has(meaning));
+}
+
+const PLACE_WORDS: ReadonlySet<string> = new Set(
+  "on at in of from for about with em no na do da de en del para pra sobre com con".split(" "),
+);
+const PLACE_NOUNS: ReadonlySet<string> = new Set(["machine", "container"]);
+
+/** Whether an unknown word names another place: "the load on web-2", "no servidor alfa". */
+function isPlaced(tokens: readonly Token[], token: Token): boolean {
+  const at = tokens.indexOf(token);
+  const before = tokens[at - 1]?.plain ?? "";
+  return PLACE_WORDS.has(before) || LEXICON.meanings(before).some((meaning) => PLACE_NOUNS.has(meaning));
+}
+
+/** Meanings of words that ask, and that tell what is asked for: "where did I leave notes.txt". */
+const ASKING: ReadonlySet<string> = new Set(["where", "who", "when", "howmany"]);
+
+/** Whether no word speaks for an intent, only the kind of an operand or letters of a word: "encrypt notes.txt" reads nothing. */
+function isUnspoken(tokens: readonly Token[], strange: readonly Token[], kind: Intent): boolean {
+  const isAsking = ({ plain }: Token) => LEXICON.meanings(plain).some((meaning) => ASKING.has(meaning));
+  const topics = tokens.filter((token) => token.kind === undefined && (isAsking(token) || !isGenericWord(token.plain)));
+  const own = meaningsOfIntent(kind);
+  const isOwn = ({ plain }: Token) => LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning));
+  return topics.length > 0 && topics.every((token) => (strange.includes(token) || isAsking(token)) && !isOwn(token));
+}
+
+/** Whether a word says how names end and orders nothing to end: "termina em .json". */
+function isEnding(tokens: readonly Token[], token: Token): boolean {
+  const next = tokens[tokens.indexOf(token) + 1]?.plain ?? "";
+  return token.plain.startsWith("termin") && /^(em|en|com|con|por)$/.test(next);
+}
+
+/** Whether an operand is read without what is around it: `$PATH` as PATH, `localhost:8080` as localhost. */
+function isTrimmed(kind: Token["kind"]): boolean {
+  return kind === "variable" || kind === "host";
+}
+
+/** Whether a word asks for more than phrases of the intent do. */
+function isForeign({ kind, plain }: Token, intent: Intent): boolean {
+  const meanings = kind === undefined ? LEXICON.foreignMeanings(plain) : [];
+  if (meanings.length === 0 || wordsOfIntent(intent).has(plain)) return false;
+  const own = [...wordsOfIntent(intent)].filter((word) =>
+    LEXICON.foreignMeanings(word).some((meaning) => meanings.includes(meaning)),
+  );
+  return own.length < OWN_WORDS;
+}
+
+/** An intent whose phrases have so many words of a foreign meaning may be asked for with any of them. */
+const OWN_WORDS = 3;
+
+/** A file that is known by a name without an ending is read under that name. */
+function isCommonFile({ kind, written }: Token): boolean {
+  return kind === "file" && !/[./]/.test(written);
+}
