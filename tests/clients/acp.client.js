@@ -23,8 +23,8 @@ export function openEditor({ argv, env, cwd, permit }) {
       agent.request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} }),
     begin: () => agent.request(methods.agent.session.new, { cwd, mcpServers: [] }),
     load: (sessionId) => agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] }),
-    prompt: (sessionId, text) =>
-      agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] }),
+    prompt: (sessionId, text, ...blocks) =>
+      agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }, ...blocks] }),
     cancel: (sessionId) => agent.notify(methods.agent.session.cancel, { sessionId }),
     async close() {
       const gone = new Promise((resolve) => child.once("exit", resolve));

@@ -129,6 +129,11 @@ suite("vidro acp", () => {
     assert.equal((await editor.prompt(sessionId, "Green.")).stopReason, "end_turn");
     assert.equal((await runs()).filter(({ task }) => task === "Green.").length, 0, "it was an answer and no task");
     await assert.rejects(editor.prompt("acp_none", "hello"), /There is no session acp_none/);
+    const image = { type: "image", mimeType: "image/gif", data: "R0lGODlhAwACAIAAAP8AAAAAACwAAAAAAwACAAACAoRRADs=" };
+    assert.equal((await editor.prompt(sessionId, "Look at this picture.", image)).stopReason, "end_turn");
+    assert.match(JSON.stringify(fake.requests.at(-1)?.body), /image\/gif is not shown/);
+    const broken = { ...image, data: "bm8=" };
+    await assert.rejects(editor.prompt(sessionId, "Look at this picture.", broken), /not an image/);
     await editor.close();
   });
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@vidro/core";
-import { ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
+import { dataUrlRefusal, ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string): Refusal => ({
@@ -29,6 +29,11 @@ export function compatible(field: "reasoning_content" | "reasoning"): Vendor {
       if (orphan !== -1)
         return refuse("Messages with role 'tool' must be a response to a preceding message with 'tool_calls'");
       for (const [index, message] of messages.entries()) {
+        for (const { image_url: image } of list(message["content"]).filter((part) => part["type"] === "image_url")) {
+          const why =
+            message["role"] === "user" ? dataUrlRefusal((image as JsonObject)["url"]) : "Images come from users.";
+          if (why !== undefined) return refuse(why);
+        }
         const calls = list(message["tool_calls"]);
         if (message["role"] !== "assistant" || calls.length === 0) continue;
         const step = Number(textOf(calls[0]?.["id"]).slice("call_".length));

@@ -1,6 +1,6 @@
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, unknownField } from "./vendor.ts";
+import { imageRefusal, ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, unknownField } from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string): Refusal => ({
@@ -32,6 +32,15 @@ export const gemini: Vendor = {
     for (const [index, { role, parts }] of contents.entries()) {
       if (role !== (index % 2 === 0 ? "user" : "model"))
         return refuse("Please ensure that roles alternate between user and model.");
+      const inResults = list(parts).flatMap(({ functionResponse = {} }) =>
+        list((functionResponse as JsonObject)["parts"]),
+      );
+      for (const { inlineData } of [...list(parts), ...inResults]) {
+        if (inlineData === undefined) continue;
+        const { mimeType, data, ...rest } = inlineData as JsonObject;
+        const why = Object.keys(rest).length > 0 ? "Unknown name in inline_data" : imageRefusal(mimeType, data);
+        if (why !== undefined) return refuse(why);
+      }
       const calls = list(parts).filter(({ functionCall }) => functionCall !== undefined);
       if (role !== "model" || calls.length === 0) continue;
       step += 1;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@vidro/core";
-import { ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
+import { dataUrlRefusal, ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string, status = 400): Refusal => ({
@@ -113,6 +113,12 @@ function refuseItems(items: readonly JsonObject[]): Refusal | undefined {
   const called = new Set<unknown>();
   for (const [index, item] of items.entries()) {
     const { type, call_id: call } = item;
+    const parts = [...list(item["content"]), ...list(item["output"])];
+    for (const { image_url: url } of parts.filter((part) => part["type"] === "input_image")) {
+      const isTaken = item["role"] === "user" || type === "function_call_output";
+      const why = isTaken ? dataUrlRefusal(url) : "Images come from the user and from tools.";
+      if (why !== undefined) return refuse(why);
+    }
     if (type === "item_reference")
       return refuse(
         `Item with id '${textOf(item["id"])}' not found. Items are not persisted when store is false.`,

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { fakeOpenAi } from "../support/fake-openai.ts";
+import { imageFormat } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 
 /*
@@ -94,4 +95,17 @@ export function list(value: unknown): readonly JsonObject[] {
 /** A value of a parsed body as a text; empty when it is none. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+/** Why a vendor refuses an image in base64: it takes the four kinds, and the bytes have to be of the kind that is named. */
+export function imageRefusal(mediaType: unknown, data: unknown): string | undefined {
+  const format = imageFormat(Buffer.from(textOf(data), "base64"));
+  if (format === undefined) return "Could not process image";
+  return format.mediaType === mediaType ? undefined : `The image is ${format.mediaType}, not ${textOf(mediaType)}`;
+}
+
+/** The same for an image in a `data:` address. */
+export function dataUrlRefusal(url: unknown): string | undefined {
+  const [, mediaType, data] = /^data:([a-z/]+);base64,(.*)$/.exec(textOf(url)) ?? [];
+  return data === undefined ? "Invalid image_url" : imageRefusal(mediaType, data);
 }

@@ -15,6 +15,8 @@ test("a conversation: several lines are one task, a file is put in under the pol
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   await writeFile(join(stage.workspace, "notes.md"), "buy milk\n");
   await writeFile(join(stage.workspace, ".env"), "KEY=abc\n");
+  const gif = "R0lGODlhAwACAIAAAP8AAAAAACwAAAAAAwACAAACAoRRADs=";
+  await writeFile(join(stage.workspace, "picture.gif"), Buffer.from(gif, "base64"));
   const terminal = stage.terminal();
   await terminal.sees("› ");
   terminal.type(`first${ESC}\r`);
@@ -27,9 +29,10 @@ test("a conversation: several lines are one task, a file is put in under the pol
   await terminal.sees("› ");
   terminal.type("read @not\t");
   await terminal.sees("@notes.md");
-  terminal.type(" and @.env\r");
+  terminal.type(" and @.env and @picture.gif\r");
   await terminal.sees("with notes.md (9 B)");
   await terminal.sees(".env is not put in: ");
+  await terminal.sees("with picture.gif (image/gif)");
   await terminal.sees("two\n");
   await terminal.sees("› ");
   terminal.type("!touch made\r");

@@ -1,7 +1,9 @@
-import type { Budget, ReasoningEffort } from "@vidro/core";
+import type { Budget, FilePart, ReasoningEffort } from "@vidro/core";
 
 /** Options of a run besides its task. */
 export interface RunOptions {
+  /** Images for a model that takes them. */
+  readonly files?: readonly FilePart[];
   /** An agent's uuid or name; `bunny` when none is named. */
   readonly agent?: string;
   /** Names of the tools that it may use; all of the agent's when left out. */

@@ -1,4 +1,6 @@
 import type { RunFacts } from "./run-facts.ts";
+import type { Budget } from "./budget.ts";
+import type { FilePart } from "./file-part.ts";
 import type { FaultReport, Severity } from "./fault.ts";
 import type { HelperUse, ParentLink } from "./parent-link.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -10,6 +12,7 @@ import type { Turn } from "./turn.ts";
 import type { Usage } from "./model-usage.ts";
 import type { Action, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
+export type { Budget } from "./budget.ts";
 export type { Approval, Question } from "./question.ts";
 export type { Turn } from "./turn.ts";
 export type { Usage } from "./model-usage.ts";
@@ -89,25 +92,12 @@ export interface Entry {
   readonly event: Event;
 }
 
-/** How much a run may use. */
-export interface Budget {
-  readonly steps: number;
-  readonly actions: number;
-  readonly tokens: number;
-  /** Money in US dollars; not bounded when absent. */
-  readonly costUsd?: number;
-  /** Money in US dollars of all runs of the thread, before each call of the model; not bounded when absent. */
-  readonly threadCostUsd?: number;
-  /** Time at work; waiting for a person does not count. */
-  readonly wallMs: number;
-  /** How long a question waits for an answer; after that an empty answer is recorded. */
-  readonly answerMs?: number;
-}
-
 /** A person gave a task. The event holds everything that the run needs, so that it can be replayed anywhere. */
 export interface RunStarted {
   readonly type: "run.started";
   readonly task: string;
+  /** Files that the person attached to the task. */
+  readonly files?: readonly FilePart[];
   /** The persona's words, first in every prompt. */
   readonly system: string;
   readonly agent: string;

@@ -4,6 +4,7 @@ export * from "./ed25519.ts";
 export type * from "./run-facts.ts";
 export * from "./event.ts";
 export * from "./fault.ts";
+export * from "./file-part.ts";
 export * from "./file-identity.ts";
 export * from "./hand-catalog.ts";
 export * from "./parent-link.ts";

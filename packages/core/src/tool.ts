@@ -1,3 +1,4 @@
+import type { FilePart } from "./file-part.ts";
 import type { FaultReport } from "./fault.ts";
 import type { HelperUse } from "./parent-link.ts";
 import { isObject } from "./json.ts";
@@ -232,6 +233,8 @@ export interface ValueOutcome {
   readonly kind: "value";
   readonly text: string;
   readonly data?: Json;
+  /** Files for a model that can see them. */
+  readonly files?: readonly FilePart[];
 }
 
 /** The outcome of an action that was carried out. */
@@ -280,6 +283,19 @@ export function outcomeText(outcome: Outcome): string {
   if (outcome.signal !== null) parts.push(`[ended by ${outcome.signal}]`);
   else if (outcome.exitCode !== 0) parts.push(`[exit code ${outcome.exitCode}]`);
   return parts.filter((part) => part !== "").join("\n");
+}
+
+/** The answer of an action for the model. */
+export interface ActionAnswer {
+  readonly text: string;
+  readonly failed: boolean;
+  readonly files?: readonly FilePart[];
+}
+
+/** An outcome as the answer for the model. */
+export function answerOfOutcome(outcome: Outcome): ActionAnswer {
+  const files = outcome.kind === "value" ? outcome.files : undefined;
+  return { text: outcomeText(outcome), failed: false, ...(files === undefined ? {} : { files }) };
 }
 
 /** The action for the hand: a call of an approved proposed tool becomes the command that the tool stands for. */

@@ -1,3 +1,4 @@
+import type { FilePart } from "./file-part.ts";
 import type { ReplyParts } from "./reply-parts.ts";
 import type { Action } from "./tool.ts";
 
@@ -6,6 +7,8 @@ export type Turn =
   | {
       readonly role: "user";
       readonly text: string;
+      /** Files that the person attached. */
+      readonly files?: readonly FilePart[];
       /** A remark to a run that works, and not a task. */
       readonly isRemark?: true;
     }
@@ -21,4 +24,6 @@ export type Turn =
       readonly tool: string;
       readonly text: string;
       readonly failed: boolean;
+      /** Files that the tool gave. */
+      readonly files?: readonly FilePart[];
     };

@@ -4,6 +4,7 @@ import { TOOLS_IN_TEXT } from "@vidro/core/run";
 import type { FaultReport, HealTried, Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk/fault.ts";
 import { callOptions, COMPATIBLE } from "./ai-sdk/prompt.ts";
+import type { ImagesTaken } from "./ai-sdk/prompt.ts";
 import { LearntFacts } from "./ai-sdk/learnt-facts.ts";
 import type { KeySource } from "./key-source.ts";
 import { withoutTools } from "./ai-sdk/text-prompt.ts";
@@ -32,6 +33,8 @@ export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   readonly showsThinking?: true;
   /** Tokens of the longest reply, where a setting bounds it. */
   readonly answer?: number;
+  /** How it takes images that tools give; absent when it takes none. */
+  readonly images?: ImagesTaken;
   /** Tokens of the model's window, where it is known. */
   readonly window?: number;
   /** Asks the server for the window, where it is not known. */

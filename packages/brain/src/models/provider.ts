@@ -45,6 +45,8 @@ export interface Provider {
   readonly details?: readonly string[];
   /** Not all of its models call tools. */
   readonly isMixed?: boolean;
+  /** Its models take images in the results of calls; others take them only from the user. */
+  readonly images?: "in-results";
   /** It is used only when it is named, and not looked for. */
   readonly isNamedOnly?: boolean;
   readonly providerOptions?: SharedV4ProviderOptions;

@@ -8,6 +8,7 @@ import { isWorkerThere, workerUrl } from "./worker-uds/probe.ts";
 
 const anthropic: Provider = {
   name: "anthropic",
+  images: "in-results",
   model: "claude-sonnet-5",
   keys: ["ANTHROPIC_API_KEY"],
   address: "ANTHROPIC_BASE_URL",
@@ -36,11 +37,13 @@ const openai: Provider = {
 const openaiResponses: Provider = {
   ...openai,
   name: "openai-responses",
+  images: "in-results",
   open: openResponses,
 };
 
 const google: Provider = {
   name: "google",
+  images: "in-results",
   model: "gemini-flash-latest",
   keys: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
   address: "GOOGLE_GEMINI_BASE_URL",

@@ -33,6 +33,7 @@ export function openVendorModel(
     ...(access.url === undefined && provider.isMixed !== true ? { native: true } : {}),
     ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
     ...(facts.showsThinking === true ? { showsThinking: true } : {}),
+    ...(facts.images === true ? { images: provider.images ?? "from-user" } : {}),
     ...longestAnswer(model, config),
     ...patience(config),
     ...(facts.window === undefined ? {} : { window: facts.window }),
@@ -45,7 +46,7 @@ export function openVendorModel(
 /** A model of a server with OpenAI's chat completions. */
 export function openCompatibleModel(name: string, server: ModelServer, config: Config): PlacedModel {
   const { url, key, source } = server;
-  const { window, prices } = modelFacts(name, config);
+  const { window, prices, images } = modelFacts(name, config);
   const model = aiSdkModel({
     name,
     load: (read = key) => openCompatible(name, { url, ...(read === undefined ? {} : { key: read }) }),
@@ -53,6 +54,7 @@ export function openCompatibleModel(name: string, server: ModelServer, config: C
     ...(source === undefined ? {} : { source }),
     ...longestAnswer(name, config),
     ...patience(config),
+    ...(images === true ? { images: "from-user" } : {}),
     ...(window === undefined ? {} : { window }),
     askWindow: () => askWindow(name, server),
   });

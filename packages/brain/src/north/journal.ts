@@ -9,7 +9,8 @@ import {
   RUN_LIMITS,
   STREAM_LIMITS,
 } from "@vidro/core";
-import type { Budget, HandCatalog, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
+import { FILES_SCHEMA } from "@vidro/core/wire/action-end";
+import type { Budget, FilePart, HandCatalog, JsonObject, ReasoningEffort, RunHead } from "@vidro/core";
 import type { AgentCatalog } from "../catalog/agents.ts";
 import { reviewAlways } from "../run/always-review.ts";
 import { forkRun } from "../run/fork-run.ts";
@@ -155,6 +156,7 @@ async function fork(deps: JournalDependencies, call: RouteCall): Promise<Reply> 
 /** Body that starts a run. */
 interface StartBody {
   readonly task: string;
+  readonly files?: readonly FilePart[];
   readonly thread?: string;
   readonly agent?: string;
   readonly tools?: readonly string[];
@@ -166,11 +168,12 @@ interface StartBody {
 }
 
 async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
-  const { task, agent, tools, budget, workspace, model, effort, ...where } = call.body as unknown as StartBody;
+  const { task, files, agent, tools, budget, workspace, model, effort, ...where } = call.body as unknown as StartBody;
   const place = await runSetting(deps, where, call.caller);
   if (tools !== undefined) assertTools(tools, await deps.hands.tools(place.hand));
   const started = await deps.runs.start({
     task,
+    ...(files === undefined ? {} : { files }),
     workspace: folderOf(workspace, deps.workspace, call.caller),
     owner: call.caller.owner,
     token: call.caller.tokenId,
@@ -235,6 +238,7 @@ const LIST = pageQuery({ open: TRUTH, thread: NAME, owner: NAME, ending: NAME },
 const START = object(
   {
     task: { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars },
+    files: { ...FILES_SCHEMA, description: "Images for a model that takes them: PNG, JPEG, GIF or WebP in base64." },
     thread: NAME,
     agent: NAME,
     tools: { type: "array", maxItems: STREAM_LIMITS.namedTools, items: NAME },

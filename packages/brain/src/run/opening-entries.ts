@@ -38,10 +38,16 @@ export function momentIn(
 export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
   const redact = <T>(value: T): T => redactor.value(value as Json) as T;
   if (event.type === "run.started") {
-    const { history, forked, ...words } = event;
+    const { history, forked, files, ...words } = event;
     const turnsOf = (turns: readonly Turn[]): readonly Turn[] => turns.map((turn) => redactTurn(turn, redact));
     const from = forked === undefined ? {} : { forked: { ...redact(forked), turns: turnsOf(forked.turns) } };
-    return { ...redact(words), history: turnsOf(history), ...from } as unknown as Kind;
+    const kept = files === undefined ? {} : { files };
+    return { ...redact(words), history: turnsOf(history), ...from, ...kept } as unknown as Kind;
+  }
+  if (event.type === "action.finished" && event.outcome.kind === "value" && event.outcome.files !== undefined) {
+    const { files, ...outcome } = event.outcome;
+    const bare = redact({ ...event, outcome });
+    return { ...bare, outcome: { ...bare.outcome, files } } as unknown as Kind;
   }
   if (event.type !== "model.replied" || event.parts === undefined) return redact(event);
   const { parts, ...words } = event;
@@ -49,6 +55,10 @@ export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor)
 }
 
 function redactTurn(turn: Turn, redact: <T>(value: T) => T): Turn {
+  if (turn.role !== "assistant" && turn.files !== undefined) {
+    const { files, ...words } = turn;
+    return { ...redact(words), files };
+  }
   if (turn.role !== "assistant" || turn.parts === undefined) return redact(turn);
   const { parts, ...words } = turn;
   return { ...redact(words), parts: redactParts(parts, redact) };

@@ -12,6 +12,7 @@ import { abortIfRevoked } from "./revoked-token.ts";
 import { toolbelt } from "./toolbelt.ts";
 import { runBudget, unpricedModel } from "./run-budget.ts";
 import { readState } from "./read-state.ts";
+import { filesField } from "./task-files.ts";
 import { withEarlier } from "./thread-history.ts";
 import type { EarlierTurns } from "./thread-history.ts";
 import { Fault, RUN_LIMITS } from "@vidro/core";
@@ -135,6 +136,7 @@ export class Runs {
     const started: RunStarted = {
       type: "run.started",
       task,
+      ...filesField(request.files),
       system: agent.prompt,
       agent: agent.name,
       model: model.name,

@@ -1,5 +1,5 @@
-import { FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
-import type { Journal, RunHead, RunStarted, TerminalEvent, Turn } from "@vidro/core";
+import { boundFiles, FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
+import type { FilePart, Journal, RunHead, RunStarted, TerminalEvent, Turn } from "@vidro/core";
 import { changedFacts, extendHistory, fold, haveSamePrompt, historyRoom, turnsOfEnded } from "@vidro/core/run";
 import type { RunState } from "@vidro/core/run";
 
@@ -10,8 +10,10 @@ interface EndedRun {
   readonly end: TerminalEvent;
 }
 
-/** What a run knows before its task. */
+/** What a run knows besides the words of its task. */
 export interface EarlierTurns {
+  /** Files that the person attached to the task. */
+  readonly files?: readonly FilePart[];
   /** Earlier turns, when the caller keeps the conversation; otherwise they are read from the thread. */
   readonly history?: readonly Turn[];
   /** Turns that the caller added to the thread; those that the thread has already are left out. */
@@ -28,11 +30,12 @@ export async function withEarlier(
   started: RunStarted,
   { thread, history, added = [], followsRun }: EarlierTurns,
 ): Promise<RunStarted> {
-  if ((thread === undefined && followsRun === undefined) || history !== undefined) return started;
+  if ((thread === undefined && followsRun === undefined) || history !== undefined)
+    return { ...started, history: boundFiles(started.history) };
   const known =
     followsRun === undefined ? await inThread(journal, started) : await afterRun(journal, started, followsRun);
   const said = new Set(known.history.map(({ text }) => text));
-  return { ...known, history: [...known.history, ...added.filter(({ text }) => !said.has(text))] };
+  return { ...known, history: boundFiles([...known.history, ...added.filter(({ text }) => !said.has(text))]) };
 }
 
 /**

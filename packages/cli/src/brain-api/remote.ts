@@ -65,9 +65,10 @@ function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRun
   /** Runs that were just started, which the brain drives already. */
   const fresh = new Set<string>();
   return {
-    async start({ task, key, budget, thread, agent, hand, workspace, model, effort, tools }) {
+    async start({ task, files, key, budget, thread, agent, hand, workspace, model, effort, tools }) {
       const about = {
         ...(folder === undefined || folder === workspace ? {} : { workspace }),
+        ...(files === undefined ? {} : { files }),
         ...(key === undefined ? {} : { key }),
         ...(budget === undefined ? {} : { budget }),
         ...(thread === undefined ? {} : { thread }),

@@ -1,4 +1,5 @@
 import { asFault, Fault, TERMINAL_LIMITS } from "@vidro/core";
+import type { FilePart } from "@vidro/core";
 import { DIRECT, directTask } from "@vidro/core/run";
 import { commandWords, oneLine } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
@@ -123,11 +124,12 @@ class Talk {
     }
     if (typed.startsWith("!"))
       return this.#start({ task: directTask(argvOf(typed.slice(1), words.unclosedQuote)), agent: DIRECT });
-    const { task, notes } = await includeFiles(typed, words);
+    const { task, files, notes } = await includeFiles(typed, words);
     sayWrapped(...notes.map((note) => paint("dim", `  ${note}`)));
     const { agent, tools, model } = this.#state;
     return this.#start({
       task,
+      files,
       ...model,
       ...(agent === undefined ? {} : { agent }),
       ...(tools === undefined ? {} : { tools }),
@@ -136,6 +138,7 @@ class Talk {
 
   async #start(request: {
     readonly task: string;
+    readonly files?: readonly FilePart[];
     readonly agent?: string;
     readonly tools?: readonly string[];
   }): Promise<number | undefined> {

@@ -249,3 +249,21 @@ export const WEBHOOK_LIMITS = {
   /** Length of the address of a webhook. */
   urlChars: 2048,
 } as const;
+
+/** Bounds of files that models see. */
+export const FILE_LIMITS = {
+  /** Size of one image: in base64 it fits into one message of a hand, and into the body of a request. */
+  imageBytes: 512 * KIB,
+  /** Pixels of its longer side. */
+  imageSide: 8000,
+  /** Files of one task or message. */
+  files: 8,
+  /** Files of one task together, in base64. */
+  taskChars: 704 * KIB,
+  /** Files of earlier turns that a run knows, in base64; older ones are left out. */
+  historyChars: 704 * KIB,
+  /** What a file counts for in the room of a conversation. */
+  countedChars: 6000,
+  /** Length of a file's name. */
+  nameChars: 256,
+} as const;

@@ -181,7 +181,8 @@ export function haveSamePrompt(one: RunStarted, other: RunStarted): boolean {
 export function taskTurn({ started, digest }: Pick<RunState, "started" | "digest">): Turn {
   const { task, changed } = started;
   const parts = [task, ...(changed === undefined ? [] : [changesText(changed)]), ...(digest === "" ? [] : [digest])];
-  return { role: "user", text: parts.join("\n\n") };
+  const { files } = started;
+  return { role: "user", text: parts.join("\n\n"), ...(files === undefined ? {} : { files }) };
 }
 
 /** The required call of a run in words, for models that ignore the parameter. */

@@ -15,8 +15,8 @@ import type { FaultReport } from "../fault.ts";
 import { RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
 import { isApproval, UNASKED_ANSWER } from "../text/answer-words.ts";
-import { outcomeText } from "../tool.ts";
-import type { Action, ToolSpec } from "../tool.ts";
+import { answerOfOutcome } from "../tool.ts";
+import type { Action, ActionAnswer, ToolSpec } from "../tool.ts";
 import { changeNotice, refusalFault, wordsForModel } from "./answer-effect.ts";
 import { roomAfterOverflow, roomAfterReply, roomAtStart } from "./context-room.ts";
 import type { ContextRoom } from "./context-room.ts";
@@ -181,7 +181,7 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
     }
     case "action.finished":
       return {
-        ...answerAction(state, actionOf(state, event.action), { text: outcomeText(event.outcome), failed: false }),
+        ...answerAction(state, actionOf(state, event.action), answerOfOutcome(event.outcome)),
         ...usedWithHelpers(state.used, event.used),
       };
     case "action.failed":
@@ -372,9 +372,10 @@ function answerModel(state: RunState, text: string, failed: boolean): StateChang
   return { turns: pushTurn(state.turns, turn), told: [], control: undefined, phase: READY };
 }
 
-function answerAction(state: RunState, action: Action, answer: { text: string; failed: boolean }): StateChange {
+function answerAction(state: RunState, action: Action, answer: ActionAnswer): StateChange {
   const text = [answer.text, ...state.told].join("\n");
-  const turn: Turn = { role: "tool", callId: action.callId, tool: action.tool, text, failed: answer.failed };
+  const files = answer.files === undefined ? {} : { files: answer.files };
+  const turn: Turn = { role: "tool", callId: action.callId, tool: action.tool, text, failed: answer.failed, ...files };
   return { turns: pushTurn(state.turns, turn), told: [], phase: READY };
 }
 

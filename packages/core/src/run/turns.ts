@@ -1,5 +1,6 @@
 import type { Turn } from "../event.ts";
-import { MODEL_LIMITS } from "../limits.ts";
+import { withoutFiles } from "../file-part.ts";
+import { FILE_LIMITS, MODEL_LIMITS } from "../limits.ts";
 import { extraChars, withoutSignatures } from "../reply-parts.ts";
 
 /**
@@ -96,7 +97,8 @@ export function headAndTail(text: string, chars: number): string {
 }
 
 /** A turn with its tool output cut short. */
-export function shortenTurn(turn: Turn): Turn {
+export function shortenTurn(given: Turn): Turn {
+  const turn = given.role === "tool" ? withoutFiles(given) : given;
   if (turn.role !== "tool" || turn.text.length <= MODEL_LIMITS.oldOutputChars) return turn;
   const left = turn.text.length - MODEL_LIMITS.oldOutputChars;
   return {
@@ -106,7 +108,7 @@ export function shortenTurn(turn: Turn): Turn {
 }
 
 function sizeOf(turn: Turn): number {
-  if (turn.role !== "assistant") return turn.text.length;
+  if (turn.role !== "assistant") return turn.text.length + (turn.files?.length ?? 0) * FILE_LIMITS.countedChars;
   const call = turn.action === undefined ? 0 : inputChars(turn.action.input);
   return turn.text.length + call + (turn.parts === undefined ? 0 : extraChars(turn.parts));
 }

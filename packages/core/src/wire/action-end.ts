@@ -1,7 +1,7 @@
 import { FAULTS } from "../fault.ts";
 import type { FaultCode } from "../fault.ts";
 import type { JsonObject } from "../json.ts";
-import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
+import { FILE_LIMITS, HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 import type { ActionEnd } from "../tool.ts";
 import { RECEIPT_SCHEMA } from "./receipt.ts";
 
@@ -40,7 +40,36 @@ const PROCESS_SCHEMA = openObject(["kind", "exitCode", "signal", "timedOut", "du
   spool: { type: "string", minLength: 1, maxLength: HAND_LIMITS.pathChars },
 });
 
-const VALUE_SCHEMA = openObject(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });
+const FILE_SCHEMA: JsonObject = {
+  type: "object",
+  required: ["mediaType", "data"],
+  properties: {
+    mediaType: { type: "string", pattern: "^image/(png|jpeg|gif|webp)$" },
+    data: { type: "string", maxLength: FILE_LIMITS.taskChars, pattern: "^[A-Za-z0-9+/]*={0,2}$" },
+    name: { type: "string", maxLength: FILE_LIMITS.nameChars },
+  },
+  additionalProperties: false,
+};
+
+/** JSON Schema of the files that a tool gives. */
+export const FILES_SCHEMA: JsonObject = { type: "array", maxItems: FILE_LIMITS.files, items: FILE_SCHEMA };
+
+const VALUE_SCHEMA = openObject(["kind", "text"], {
+  kind: { const: "value" },
+  text: anyText,
+  data: {},
+  files: FILES_SCHEMA,
+});
+
+/** Said to a model in the place of files that did not fit into a message. */
+export const FILES_LEFT_OUT = "[It is too large to be sent from this host.]";
+
+/** An end without its files. */
+export function withoutEndFiles(ended: ActionEnd): ActionEnd {
+  if (ended.type !== "finished" || ended.outcome.kind !== "value" || ended.outcome.files === undefined) return ended;
+  const { files: _, ...outcome } = ended.outcome;
+  return { type: "finished", outcome: { ...outcome, text: `${outcome.text}\n${FILES_LEFT_OUT}` } };
+}
 
 /** JSON Schema of an end. */
 export const ACTION_END_SCHEMA: JsonObject = {

@@ -1,11 +1,13 @@
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
+import { readFileParts } from "../file-part.ts";
 import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, ActionEnd, Output, ProcessOutcome, Receipt, ToolSpec } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
+import { FILES_LEFT_OUT } from "./action-end.ts";
 
 /*
  * The messages between a brain and a hand on another host (000 §3), the same over WebSocket and signed HTTP. Fields
@@ -191,7 +193,8 @@ export function endReply(method: string, ended: ActionEnd): JsonObject {
   }
   const { outcome } = ended;
   if (outcome.kind === "process") return processReply(outcome);
-  if (method === "tool.run") return definedFields({ ok: true, text: outcome.text, data: outcome.data });
+  if (method === "tool.run")
+    return definedFields({ ok: true, text: outcome.text, data: outcome.data, files: outcome.files });
   return { ok: true, ...(isObject(outcome.data) ? outcome.data : {}) };
 }
 
@@ -237,8 +240,10 @@ function endWithoutReceipt(reply: JsonObject): ActionEnd {
   if (reply["ok"] === false) return failureOf(reply);
   if ("exit_code" in reply) return { type: "finished", outcome: processOf(reply) };
   if (typeof reply["text"] === "string") {
-    const { text, data } = reply;
-    return { type: "finished", outcome: { kind: "value", text, ...(data === undefined ? {} : { data }) } };
+    const { text, data, files } = reply;
+    const value = { kind: "value", text, ...(data === undefined ? {} : { data }) } as const;
+    const shown = readFileParts(files);
+    return { type: "finished", outcome: shown === undefined ? value : { ...value, files: shown } };
   }
   const { ok: _, id: _id, action_id: _action, method: _method, receipt: _receipt, words, ...data } = reply;
   if (typeof words === "string") return { type: "finished", outcome: { kind: "value", text: words, data } };
@@ -294,6 +299,10 @@ function outputOf(text: Json | undefined, size: Json | undefined, truncated: boo
 
 /** Shortens a reply to `maxBytes`: texts lose their middle; `data` and the receipt, which cover the whole, are dropped. */
 export function fitReply(reply: JsonObject, maxBytes: number): JsonObject {
+  if (reply["files"] !== undefined && bytesOf(reply) > maxBytes) {
+    const { files: _, receipt: _receipt, text, ...rest } = reply;
+    return fitReply({ ...rest, text: `${typeof text === "string" ? text : ""}\n${FILES_LEFT_OUT}` }, maxBytes);
+  }
   let fits: JsonObject = reply;
   for (let chars = maxBytes; bytesOf(fits) > maxBytes; chars = Math.floor(chars / 2)) {
     if (chars < SHORTEST_CHARS) return unsendableReply(reply);

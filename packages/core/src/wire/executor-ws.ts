@@ -8,7 +8,7 @@ import type { Order } from "../ports.ts";
 import type { ReasoningEffort } from "../sampling.ts";
 import type { Action, ActionEnd, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
-import { withKnownCode } from "./action-end.ts";
+import { FILES_LEFT_OUT, withKnownCode } from "./action-end.ts";
 
 /*
  * The messages between a brain and an executor (004), each `{type, payload}`. Fields and messages that the published
@@ -242,7 +242,10 @@ function shortenEnd(ended: ActionEnd, chars: number): ActionEnd {
 }
 
 function shortenOutcome(outcome: Outcome, chars: number): Outcome {
-  if (outcome.kind === "value") return { kind: "value", text: headAndTail(outcome.text, chars) };
+  if (outcome.kind === "value") {
+    const text = headAndTail(outcome.text, chars);
+    return { kind: "value", text: outcome.files === undefined ? text : `${text}\n${FILES_LEFT_OUT}` };
+  }
   const short = (output: Output): Output =>
     output.text.length > chars ? { ...output, text: headAndTail(output.text, chars), truncated: true } : output;
   return { ...outcome, stdout: short(outcome.stdout), stderr: short(outcome.stderr) };

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
-import { HAND_LIMITS } from "@vidro/core";
+import { FILE_LIMITS, HAND_LIMITS } from "@vidro/core";
 import { scratch } from "./files.fixture.ts";
 import { readFileTool } from "./read-file.ts";
 
@@ -82,4 +82,20 @@ void test("a folder that becomes a symlink between plan and run is not followed"
   renameSync(at("folder"), at("moved"));
   symlinkSync(outside, at("folder"));
   await assert.rejects(run(readFileTool, input, plan), { code: "PLAN_CHANGED" });
+});
+
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAEklEQVR4nGP8z8AARIgAAAkAAP8BBgEBlHQ0VgAAAABJRU5ErkJggg==";
+
+void test("an image is given as a file, by its bytes and not by its name; one that is too large is refused", async (t) => {
+  const image = Buffer.from(PNG, "base64");
+  const bomb = Buffer.from(image);
+  bomb.writeUInt32BE(0x7fffffff, 16);
+  const large = Buffer.concat([image, Buffer.alloc(FILE_LIMITS.imageBytes)]);
+  const { use } = scratch(t, { a: image, "bomb.png": bomb, "large.png": large, "no.png": "words" });
+  const { text, files } = await use(readFileTool, { file_path: "a" });
+  assert.match(text, /is an image: image\/png, 3 × 2 pixels/);
+  assert.deepEqual(files, [{ mediaType: "image/png", data: PNG, name: "a" }]);
+  await assert.rejects(use(readFileTool, { file_path: "bomb.png" }), { message: /2147483647 × 2 pixels/ });
+  await assert.rejects(use(readFileTool, { file_path: "large.png" }), { message: /make it smaller first/ });
+  assert.equal((await use(readFileTool, { file_path: "no.png" })).text, "words");
 });

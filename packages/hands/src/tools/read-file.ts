@@ -1,6 +1,8 @@
-import { Fault, HAND_LIMITS } from "@vidro/core";
-import type { FilePlan } from "@vidro/core";
+import { basename } from "node:path";
+import { Fault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit } from "@vidro/core";
+import type { FilePlan, ImageFormat, ValueOutcome } from "@vidro/core";
 import { readContent, decodeText } from "../files/files.ts";
+import type { FileContent } from "../files/files.ts";
 import { pathSchema, readPlan, refuseForeign } from "../files/paths.ts";
 import { defineTool } from "./tool.ts";
 
@@ -19,7 +21,8 @@ const parameters = {
 export const readFileTool = defineTool({
   name: "read_file",
   description:
-    "Reads a text file, from line `offset` on and at most `limit` lines. A long file is cut and says how to go on.",
+    "Reads a text file, from line `offset` on and at most `limit` lines. A long file is cut and says how to go on. " +
+    "An image (PNG, JPEG, GIF, WebP) is shown to you if you can see images.",
   parameters,
   idempotent: true,
   effect: "read",
@@ -27,6 +30,8 @@ export const readFileTool = defineTool({
   async run(input, { plan, context }) {
     const content = await readContent(plan.path);
     refuseForeign(content.stat, plan, context);
+    const image = imageFormat(content.bytes);
+    if (image !== undefined) return shownImage(image, content, plan.path);
     const lines = decodeText(content, plan.path).split("\n");
     if (lines.at(-1) === "") lines.pop();
     const from = input.offset ?? 1;
@@ -40,6 +45,21 @@ export const readFileTool = defineTool({
     return { kind: "value", text: part.text + part.note, data };
   },
 });
+
+/** An image for a model that takes images; throws TOOL_FAILED when it is too large for one. */
+function shownImage(image: ImageFormat, { bytes, sha256 }: FileContent, path: string): ValueOutcome {
+  const { mediaType, width, height } = image;
+  const misfit = imageMisfit(image, bytes.length);
+  if (misfit !== undefined) throw new Fault("TOOL_FAILED", `${path} is an image that cannot be shown: ${misfit}.`);
+  const data = { path, media_type: mediaType, width, height, bytes: bytes.length, sha256 };
+  const name = basename(path).slice(-FILE_LIMITS.nameChars);
+  return {
+    kind: "value",
+    text: `${path} is an image: ${mediaType}, ${width} × ${height} pixels, ${bytes.length} bytes.`,
+    data,
+    files: [{ mediaType, data: bytes.toString("base64"), name }],
+  };
+}
 
 /** The lines from `from` on that fit the bounds, and a note on what is left out. */
 function cutLines(lines: readonly string[], from: number, limit: number): { text: string; note: string } {

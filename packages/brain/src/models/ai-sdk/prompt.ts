@@ -1,6 +1,7 @@
 import type {
   JSONSchema7,
   LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
@@ -10,7 +11,7 @@ import type {
 import { thinkingOptions } from "./compatible-thinking.ts";
 import { WRITTEN } from "./tagged-text.ts";
 import { isObject, wordsAndCalls } from "@vidro/core";
-import type { JsonObject, ModelRequest, ReplyPart, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
+import type { FilePart, JsonObject, ModelRequest, ReplyPart, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 
 /** A model, and settings that only its vendor knows. */
 interface CalledModel {
@@ -22,12 +23,17 @@ interface CalledModel {
   readonly showsThinking?: true;
   /** Tokens of the longest reply, where a setting bounds it. */
   readonly answer?: number;
+  /** How it takes images that tools give: in the results of calls, or only from the user; absent when it takes none. */
+  readonly images?: ImagesTaken;
 }
+
+/** Where a model takes images that tools give. */
+export type ImagesTaken = "in-results" | "from-user";
 
 /** A request as call options of the AI SDK for a model. */
 export function callOptions(
   request: ModelRequest,
-  { name, providerOptions = {}, refusesForcedTools, showsThinking, answer }: CalledModel,
+  { name, providerOptions = {}, refusesForcedTools, showsThinking, answer, images }: CalledModel,
 ): LanguageModelV4CallOptions {
   const sampling = request.sampling ?? {};
   const { repeatPenalty, verbosity } = sampling;
@@ -36,7 +42,10 @@ export function callOptions(
   const open = { ...wordy, ...(repeatPenalty === undefined ? {} : { repeat_penalty: repeatPenalty }) };
   const openai = { ...providerOptions[OPENAI], ...wordy, ...vendorFields(sampling) };
   return {
-    ...promptOf(refusesForcedTools === true ? withoutForcedCall(request) : request, name),
+    ...promptOf(refusesForcedTools === true ? withoutForcedCall(request) : request, {
+      name,
+      images,
+    }),
     ...samplingOf(answer === undefined ? sampling : { maxTokens: answer, ...sampling }),
     providerOptions: {
       ...providerOptions,
@@ -103,32 +112,68 @@ function choiceOf(choice: ToolChoice): LanguageModelV4ToolChoice {
   return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
 }
 
+/** A model, and where it takes images. */
+interface PromptReader {
+  readonly name: string;
+  readonly images: ImagesTaken | undefined;
+}
+
 function promptOf(
   request: ModelRequest,
-  model: string,
+  { name, images }: PromptReader,
 ): Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "toolChoice"> {
   const prompt: LanguageModelV4Prompt = [];
   if (request.system !== "") prompt.push({ role: "system", content: request.system });
-  for (const turn of request.turns) {
-    const message = messageOf(turn, model);
+  let shown: readonly FilePart[] = [];
+  const show = (): void => {
+    if (shown.length > 0) prompt.push({ role: "user", content: [TOOL_FILES, ...shown.map(fileOf)] });
+    shown = [];
+  };
+  for (const given of request.turns) {
+    const turn = given.role === "assistant" || images !== undefined ? given : unseen(given);
+    if (turn.role !== "tool") show();
+    const message = messageOf(turn, { name, images });
     const last = prompt.at(-1);
     // Vendors want all results of a reply's calls in one message.
     if (message?.role === "tool" && last?.role === "tool") last.content.push(...message.content);
     else if (message !== undefined) prompt.push(message);
+    if (turn.role === "tool" && turn.files !== undefined && images === "from-user") shown = [...shown, ...turn.files];
   }
+  show();
   // An empty list of tools is refused by some servers, an absent one by none.
   if (request.tools.length === 0) return { prompt };
   const tools = request.tools.map(toolOf);
   return request.choice === undefined ? { prompt, tools } : { prompt, tools, toolChoice: choiceOf(request.choice) };
 }
 
-function messageOf(turn: Turn, model: string): LanguageModelV4Message | undefined {
-  if (turn.role === "user") return { role: "user", content: [{ type: "text", text: turn.text }] };
+/** The words before files that tools gave. */
+const TOOL_FILES = { type: "text" as const, text: "This is what the tool gave, as data:" };
+
+function fileOf({ mediaType, data, name }: FilePart): LanguageModelV4FilePart {
+  return { type: "file", mediaType, data: { type: "data", data }, ...(name === undefined ? {} : { filename: name }) };
+}
+
+/** A turn for a model that takes no images: a sentence says so in the place of each. */
+function unseen<Given extends Exclude<Turn, { role: "assistant" }>>(turn: Given): Given {
+  if (turn.files === undefined) return turn;
+  const { files, ...bare } = turn;
+  const notes = files.map(
+    ({ mediaType, name }) => `[${name ?? mediaType} is not shown: this model is not known to take images.]`,
+  );
+  return { ...bare, text: [turn.text, ...notes].join("\n") } as Given;
+}
+
+function messageOf(turn: Turn, { name, images }: PromptReader): LanguageModelV4Message | undefined {
+  if (turn.role === "user")
+    return { role: "user", content: [{ type: "text", text: turn.text }, ...(turn.files ?? []).map(fileOf)] };
   if (turn.role === "tool") {
-    const output = { type: turn.failed ? ("error-text" as const) : ("text" as const), value: turn.text };
+    const words = { type: turn.failed ? ("error-text" as const) : ("text" as const), value: turn.text };
+    const isShown = turn.files !== undefined && images === "in-results";
+    const text = { type: "text" as const, text: turn.text };
+    const output = isShown ? { type: "content" as const, value: [text, ...(turn.files ?? []).map(fileOf)] } : words;
     return { role: "tool", content: [{ type: "tool-result", toolCallId: turn.callId, toolName: turn.tool, output }] };
   }
-  return assistantOf(turn, model);
+  return assistantOf(turn, name);
 }
 
 function assistantOf(

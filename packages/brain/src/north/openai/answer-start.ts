@@ -70,6 +70,7 @@ export async function findAnswerStart(
     ...setting,
     ...(into === undefined ? {} : { thread: into }),
     task: asked.task,
+    ...(asked.files === undefined ? {} : { files: asked.files }),
     ...turns,
   });
   return { run: run.id, after: 0 };

@@ -1,12 +1,12 @@
 import { Fault, isObject } from "@vidro/core";
-import type { JsonObject, Sampling, Turn } from "@vidro/core";
+import type { FilePart, JsonObject, Sampling, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
 import { allowedTools, refusalAt, toolSpecs } from "./caller-tools.ts";
 import type { CallerTool, ToolOffer } from "./caller-tools.ts";
 import { CHAT_PARAMETERS, effortOf, formatOf, refuseParameters, vendorFields, verbosityOf } from "./parameters.ts";
 import type { ChatCall, ChatMessage, ChatRequest } from "./schema.ts";
 import { toolName } from "./tool-names.ts";
-import { callsOf, messageText, messageTurns } from "./turns.ts";
+import { callsOf, messageFiles, messageText, messageTurns } from "./turns.ts";
 
 /** The form of tool calls that the caller uses, present or earlier; the answer has the same. */
 export type Form = "tools" | "functions";
@@ -30,6 +30,8 @@ export interface SentConversation {
   readonly earlier: readonly Turn[];
   /** The last message of the caller. */
   readonly task: string;
+  /** Its images. */
+  readonly files?: readonly FilePart[];
   /** Set when the request ends with the result of a call. */
   readonly returned: ReturnedResult | undefined;
 }
@@ -98,6 +100,7 @@ export function readConversation(messages: readonly ChatMessage[], before: reado
     system: instructions.join("\n\n"),
     earlier: [...before, ...messageTurns(messages.slice(0, Math.max(0, index)))],
     task: last === undefined ? "" : messageText(last, index),
+    ...(last === undefined ? {} : messageFiles(last, index)),
     returned,
   };
 }

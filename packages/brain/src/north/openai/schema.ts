@@ -1,14 +1,21 @@
-import { CHAT_LIMITS, RUN_LIMITS, SAMPLING_LIMITS } from "@vidro/core";
+import { CHAT_LIMITS, HTTP_LIMITS, RUN_LIMITS, SAMPLING_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { PARAMS } from "../sampling.ts";
 import type { Params } from "../sampling.ts";
 
 /* Types and schemas of the chat wire. Which of its parameters are taken is said in parameters.ts. */
 
+/** A part of a message: text, or an image. */
+export interface ContentPart {
+  readonly type: string;
+  readonly text?: string;
+  readonly image_url?: { readonly url: string };
+}
+
 /** One message of a request. */
 export interface ChatMessage {
   readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
-  readonly content?: string | readonly { readonly type: string; readonly text?: string }[] | null;
+  readonly content?: string | readonly ContentPart[] | null;
   readonly name?: string | null;
   readonly tool_call_id?: string | null;
   readonly tool_calls?: readonly ToolCall[] | null;
@@ -102,7 +109,14 @@ const MESSAGE = object(
       type: ["string", "array", "null"],
       maxLength: RUN_LIMITS.taskChars,
       maxItems: CHAT_LIMITS.parts,
-      items: object({ type: { type: "string" }, text: TEXT }, "type"),
+      items: object(
+        {
+          type: { type: "string" },
+          text: TEXT,
+          image_url: object({ url: { type: "string", maxLength: HTTP_LIMITS.bodyBytes } }, "url"),
+        },
+        "type",
+      ),
     },
     name: orNull(ID),
     tool_call_id: orNull(ID),

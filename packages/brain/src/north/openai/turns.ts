@@ -1,23 +1,37 @@
 import { Fault, isObject } from "@vidro/core";
-import type { JsonObject, Turn } from "@vidro/core";
-import type { ChatCall, ChatMessage } from "./schema.ts";
+import type { FilePart, JsonObject, Turn } from "@vidro/core";
+import { fileOfDataUrl, filesField } from "../../run/task-files.ts";
+import type { ChatCall, ChatMessage, ContentPart } from "./schema.ts";
 import { toolName } from "./tool-names.ts";
+
+const IMAGE = "image_url";
 
 /** A call in a message, with the id that pairs it with its result. */
 interface IdentifiedCall extends ChatCall {
   readonly id: string;
 }
 
-/** The text of a message; BAD_ARGUMENTS when it has other content than text. */
-export function messageText({ content }: ChatMessage, index: number): string {
+/** The text of a message; BAD_ARGUMENTS when it has other content than text, or than images of the user. */
+export function messageText({ content, role }: ChatMessage, index: number): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
-  const other = content.find((part) => part.type !== "text");
+  const isTaken = ({ type }: ContentPart): boolean => type === "text" || (type === IMAGE && role === "user");
+  const other = content.find((part) => !isTaken(part));
   if (other !== undefined) {
-    const message = `Only parts of type text are understood here, not ${JSON.stringify(other.type)}.`;
+    const taken = role === "user" ? "text and image_url" : "text";
+    const message = `Only parts of type ${taken} are understood here, not ${JSON.stringify(other.type)}.`;
     throw new Fault("BAD_ARGUMENTS", message, { detail: { path: `/messages/${index}/content` } });
   }
   return content.map((part) => part.text ?? "").join("");
+}
+
+/** The images of a user's message, as a field of a turn; BAD_ARGUMENTS for one that is not sent along. */
+export function messageFiles({ content, role }: ChatMessage, index: number): { readonly files?: readonly FilePart[] } {
+  if (typeof content === "string" || !content || role !== "user") return {};
+  const files = content.flatMap(({ type, image_url: image }, at) =>
+    type === IMAGE ? [fileOfDataUrl(image?.url ?? "", `/messages/${index}/content/${at}/image_url`)] : [],
+  );
+  return filesField(files);
 }
 
 /**
@@ -28,7 +42,7 @@ export function messageTurns(messages: readonly ChatMessage[]): readonly Turn[] 
   const answers = answersOf(messages);
   return messages.flatMap((message, index): Turn[] => {
     const text = messageText(message, index);
-    if (message.role === "user") return [{ role: "user", text }];
+    if (message.role === "user") return [{ role: "user", text, ...messageFiles(message, index) }];
     if (message.role !== "assistant") return [];
     const answered = callsOf(message, index).filter(({ id }) => answers.has(id));
     const pairs = answered.flatMap(({ id, name, arguments: input }, at): Turn[] => [

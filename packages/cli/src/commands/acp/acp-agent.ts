@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { asFault, Fault, isObject, RUN_LIMITS } from "@vidro/core";
 import { ALWAYS_YES, CHANGED_YES, RUN_WIDE_YES, runWideWords } from "@vidro/core/text";
-import type { Action, Entry, FaultCode, Json, JsonObject, QuestionAsked } from "@vidro/core";
+import type { Action, Entry, FaultCode, FilePart, Json, JsonObject, QuestionAsked } from "@vidro/core";
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 import { requireFolder } from "../../program/require-folder.ts";
 import { userName } from "../../view/questions.ts";
@@ -52,7 +52,7 @@ export class AcpAgent {
       case "initialize":
         return Promise.resolve({
           protocolVersion: PROTOCOL,
-          agentCapabilities: { loadSession: true, promptCapabilities: { embeddedContext: true } },
+          agentCapabilities: { loadSession: true, promptCapabilities: { image: true, embeddedContext: true } },
           agentInfo: { name: "vidro", title: "Vidro", version: this.#version },
           authMethods: [],
         });
@@ -108,7 +108,8 @@ export class AcpAgent {
     const turn: EditorTurn = { cancelled: new AbortController() };
     this.#turns.set(sessionId, turn);
     try {
-      const { run, after } = await this.#start(sessionId, session, taskIn(params));
+      const asked = { task: taskIn(params), files: imagesIn(params) };
+      const { run, after } = await this.#start(sessionId, session, asked);
       turn.run = run;
       if (turn.cancelled.signal.aborted) this.cancel({ sessionId });
       return { stopReason: await this.#follow({ run, after, sessionId, cwd: session.cwd, turn }, editor) };
@@ -118,7 +119,11 @@ export class AcpAgent {
   }
 
   /** The run of a prompt: a new one, or the one whose question the prompt answers. */
-  async #start(sessionId: string, session: AcpSession, task: string): Promise<{ run: string; after: number }> {
+  async #start(
+    sessionId: string,
+    session: AcpSession,
+    { task, files }: EditorPrompt,
+  ): Promise<{ run: string; after: number }> {
     const last = session.runs.at(-1);
     const head = last === undefined ? undefined : await this.#runs.find(last);
     if (head?.status === "asking") {
@@ -129,7 +134,12 @@ export class AcpAgent {
       }
     }
     const { cwd, thread } = session;
-    const { run } = await this.#runs.start({ task, workspace: cwd, ...(thread === undefined ? {} : { thread }) });
+    const { run } = await this.#runs.start({
+      task,
+      files,
+      workspace: cwd,
+      ...(thread === undefined ? {} : { thread }),
+    });
     await this.#sessions.keep(sessionId, { cwd, thread: run.thread, runs: [...session.runs, run.id] });
     return { run: run.id, after: 0 };
   }
@@ -172,6 +182,12 @@ export class AcpAgent {
       left.abort();
     }
   }
+}
+
+/** What a person sends in an editor. */
+interface EditorPrompt {
+  readonly task: string;
+  readonly files: readonly FilePart[];
 }
 
 interface FollowedTurn {
@@ -266,8 +282,19 @@ function taskIn({ prompt }: JsonObject): string {
     .filter((part) => part !== "")
     .join("\n")
     .trim();
+  if (task === "" && imagesIn({ prompt }).length > 0) return "Look at this.";
   if (task === "") throw new Fault("BAD_ARGUMENTS", "The prompt has no words.");
   return task.slice(0, RUN_LIMITS.taskChars);
+}
+
+/** The images of a prompt. */
+function imagesIn({ prompt }: JsonObject): readonly FilePart[] {
+  const blocks: readonly Json[] = Array.isArray(prompt) ? prompt : [];
+  return blocks.flatMap((block) => {
+    if (!isObject(block) || block["type"] !== "image") return [];
+    const { data, mimeType } = block;
+    return typeof data === "string" && typeof mimeType === "string" ? [{ mediaType: mimeType, data }] : [];
+  });
 }
 
 function blockText(block: Json): string {

@@ -1,6 +1,7 @@
 import { open, readdir, realpath } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
-import { asFault, TERMINAL_LIMITS } from "@vidro/core";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { asFault, FILE_LIMITS, imageFormat, imageMisfit, TERMINAL_LIMITS } from "@vidro/core";
+import type { FilePart } from "@vidro/core";
 import { byteWords } from "@vidro/core/text";
 import { requireFolder } from "../../program/require-folder.ts";
 import type { Completions } from "../../view/keyboard.ts";
@@ -16,6 +17,8 @@ const BEGUN = /(?:^|\s)@((?:\\ |\S)*)$/;
 /** A task with the files that it names, and a note for each name. */
 interface FilledTask {
   readonly task: string;
+  /** Images among them. */
+  readonly files: readonly FilePart[];
   readonly notes: readonly string[];
 }
 
@@ -23,12 +26,20 @@ interface FilledTask {
 export async function includeFiles(task: string, words: TalkWords): Promise<FilledTask> {
   const names = [...new Set([...task.matchAll(MENTION)].map(([, name = ""]) => name.replaceAll("\\ ", " ")))];
   const [texts, notes]: [string[], string[]] = [[], []];
+  const files: FilePart[] = [];
   for (const name of names) {
     const path = resolve(requireFolder("."), name.replace(/[,.;:!?]+$/, ""));
     const shown = relative(requireFolder("."), path) || path;
     try {
-      if (texts.length >= TERMINAL_LIMITS.includedFiles) throw new Error(words.tooMany(TERMINAL_LIMITS.includedFiles));
-      const text = await readAllowed(path, words);
+      if (texts.length + files.length >= TERMINAL_LIMITS.includedFiles)
+        throw new Error(words.tooMany(TERMINAL_LIMITS.includedFiles));
+      const read = await readAllowed(path, words);
+      if (typeof read !== "string") {
+        files.push({ ...read, name: basename(path) });
+        notes.push(words.included(shown, read.mediaType));
+        continue;
+      }
+      const text = read;
       texts.push(`--- ${shown} ---\n${text}`);
       notes.push(words.included(shown, byteWords(Buffer.byteLength(text))));
     } catch (thrown) {
@@ -37,10 +48,11 @@ export async function includeFiles(task: string, words: TalkWords): Promise<Fill
         notes.push(words.notIncluded(shown, asFault(thrown).message));
     }
   }
-  return { task: [task, ...texts].join("\n\n"), notes };
+  return { task: [task, ...texts].join("\n\n"), files, notes };
 }
 
-async function readAllowed(path: string, words: TalkWords): Promise<string> {
+/** The text of a file, or the image that it is. */
+async function readAllowed(path: string, words: TalkWords): Promise<string | FilePart> {
   const real = await realpath(path);
   const workspace = await realpath(requireFolder("."));
   const policy = await openPolicyAt(policyFile(), true);
@@ -50,8 +62,12 @@ async function readAllowed(path: string, words: TalkWords): Promise<string> {
   await using file = await open(real, "r");
   const stat = await file.stat();
   if (!stat.isFile()) throw new Error(words.noText);
-  const bytes = Buffer.alloc(TERMINAL_LIMITS.includedBytes + 1);
+  const bytes = Buffer.alloc(FILE_LIMITS.imageBytes + 1);
   const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+  const image = imageFormat(bytes.subarray(0, bytesRead));
+  const misfit = image === undefined ? undefined : imageMisfit(image, stat.size);
+  if (misfit !== undefined) throw new Error(misfit);
+  if (image !== undefined) return { mediaType: image.mediaType, data: bytes.subarray(0, bytesRead).toString("base64") };
   if (bytesRead > TERMINAL_LIMITS.includedBytes)
     throw new Error(words.tooLarge(byteWords(TERMINAL_LIMITS.includedBytes)));
   const text = bytes.subarray(0, bytesRead).toString("utf8");

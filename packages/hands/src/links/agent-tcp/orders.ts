@@ -1,5 +1,6 @@
 import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
-import { Fault } from "@vidro/core";
+import { CODEC_LIMITS, Fault } from "@vidro/core";
+import { withoutEndFiles } from "@vidro/core/wire/action-end";
 import type { ActionEnd, JsonObject, Order } from "@vidro/core";
 import { checkApproval } from "../../enrol/brain-key.ts";
 import { sleepDetector } from "../sleep-detector.ts";
@@ -63,9 +64,16 @@ export const runToolCommand = defineCommand({
       orders.delete(own);
     }
     if (ended === undefined) throw new Error("The hand gave no end.");
-    return { ended: plain(ended) };
+    return { ended: plain(isOverFrame(ended) ? withoutEndFiles(ended) : ended) };
   },
 });
+
+/** Room in a frame for what stands around an end. */
+const AROUND_BYTES = 4096;
+
+function isOverFrame(ended: ActionEnd): boolean {
+  return Buffer.byteLength(JSON.stringify(ended)) > CODEC_LIMITS.frameBytes - AROUND_BYTES;
+}
 
 /** Aborts an action that this connection ordered; its end is the answer to the order. */
 export const cancelCommand = defineCommand({

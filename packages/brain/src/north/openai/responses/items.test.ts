@@ -60,7 +60,7 @@ test("a bad item is refused with its place", () => {
       code: "BAD_ARGUMENTS",
       detail: { path },
     });
-  assert.throws(() => inputMessages([message("user", [{ type: "input_image", image_url: "x" }])]), {
+  assert.throws(() => inputMessages([message("assistant", [{ type: "input_image", image_url: "x" }])]), {
     code: "BAD_ARGUMENTS",
     message: /input_image/,
   });

@@ -30,7 +30,7 @@ function messageOf(item: JsonObject, path: string): ChatMessage | undefined {
     case "message":
       if (typeof role !== "string" || !ROLES.includes(role))
         throw refusalAt("The role of a message is user, assistant, system or developer.", `${path}/role`);
-      return { role: role as ChatMessage["role"], content: contentText(item["content"], `${path}/content`) };
+      return { role: role as ChatMessage["role"], content: contentOf(item["content"], role, `${path}/content`) };
     case "function_call": {
       const name = toolName(requireField(item, "name", path), textIn(item, "namespace"));
       return messageOfCall({
@@ -75,6 +75,19 @@ function requireField(item: JsonObject, field: string, path: string): string {
   const value = textIn(item, field);
   if (value === undefined || value === "") throw refusalAt(`An item of this type needs ${field}.`, `${path}/${field}`);
   return value;
+}
+
+/** The content of a message: text, and images of the user. */
+function contentOf(content: Json | undefined, role: string, path: string): NonNullable<ChatMessage["content"]> {
+  const parts: readonly Json[] = Array.isArray(content) ? content : [];
+  const isImage = (part: Json): part is JsonObject => isObject(part) && part["type"] === "input_image";
+  if (role !== "user" || !parts.some(isImage)) return contentText(content, path);
+  return parts.map((part, at) => {
+    if (!isImage(part)) return { type: "text", text: contentText([part], path) };
+    const url = textIn(part, "image_url");
+    if (url === undefined) throw refusalAt("An image needs its image_url, a data: address.", `${path}/${at}`);
+    return { type: "image_url", image_url: { url } };
+  });
 }
 
 const TEXT_PARTS: readonly unknown[] = ["input_text", "output_text", "text", "summary_text"];
