@@ -198,6 +198,10 @@ export const REDACT_LIMITS = {
   names: 1024,
   /** A longer name is not cached. */
   nameChars: 64,
+  /** Texts without secrets that are known from before; all are forgotten when there are more. */
+  cleanTexts: 1024,
+  /** A longer text is not kept. */
+  cleanTextChars: 256,
 } as const;
 
 /** Bounds of following a run. */

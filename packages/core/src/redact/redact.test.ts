@@ -200,3 +200,18 @@ test("a hostile text of a mebibyte costs linear time", () => {
     assert.ok(eightTimes < 50 * once + 50, `${part}: ${once} ms, then ${eightTimes} ms`);
   }
 });
+
+test("a text that comes again is given as the first time, also after more texts than are remembered", () => {
+  const own = redactor([KNOWN]);
+  const text = (from: string): string => own.text(from);
+  const clean = "policy.judged by read-files";
+  const [secret] = SHAPED.map((shaped) => shaped.text);
+  const first = [clean, secret!, KNOWN].map(text);
+  for (let count = 0; count <= REDACT_LIMITS.cleanTexts; count++) {
+    text(`a text of its own, ${count}`);
+    if (count % 100 === 0) assert.deepEqual([clean, secret!, KNOWN].map(text), first);
+  }
+  assert.deepEqual([clean, secret!, KNOWN].map(text), first);
+  assert.equal(first[0], clean);
+  assert.ok(!first[1]!.includes(secret!) && !first[2]!.includes(KNOWN));
+});

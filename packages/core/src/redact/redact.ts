@@ -35,11 +35,7 @@ export function redactor(secrets: readonly string[]): Redactor {
   /** Field names are few and repeat with every event, so each is checked once. */
   const names = new Map<string, Name>();
 
-  // Known secrets are replaced first: a shape might end in the middle of one.
-  const text = (from: string): string =>
-    from.length < REDACT_LIMITS.secretChars
-      ? from
-      : scan(percentFinder, scan(keyEndFinder, scan(shapeFinder, scan(known, from))));
+  const text = textRedactor(known);
 
   function value<T>(from: T): T;
   function value(from: unknown): unknown {
@@ -87,6 +83,21 @@ export function redactor(secrets: readonly string[]): Redactor {
     text,
     value,
     stream: () => redactedStream(known),
+  };
+}
+
+function textRedactor(known: Finder): (from: string) => string {
+  /** Texts without secrets: kinds of events, ids, rules and reasons come again and again. */
+  const clean = new Set<string>();
+  return (from) => {
+    if (from.length < REDACT_LIMITS.secretChars || clean.has(from)) return from;
+    // Known secrets are replaced first: a shape might end in the middle of one.
+    const found = scan(percentFinder, scan(keyEndFinder, scan(shapeFinder, scan(known, from))));
+    if (found === from && from.length <= REDACT_LIMITS.cleanTextChars) {
+      if (clean.size >= REDACT_LIMITS.cleanTexts) clean.clear();
+      clean.add(from);
+    }
+    return found;
   };
 }
 
