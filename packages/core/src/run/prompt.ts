@@ -98,7 +98,15 @@ export function isReservedTool(name: string): boolean {
  * The control tools of a run: none when no tool of it runs on a hand, none whose name a tool of the run has, and
  * those about proposed tools only when the run has `command`.
  */
-export function controlTools({ tools, choice }: Pick<RunStarted, "tools" | "choice">): readonly ToolSpec[] {
+export function controlTools(started: Pick<RunStarted, "tools" | "choice">): readonly ToolSpec[] {
+  let known = controlsOf.get(started);
+  if (known === undefined) controlsOf.set(started, (known = findControlTools(started)));
+  return known;
+}
+
+const controlsOf = new WeakMap<Pick<RunStarted, "tools" | "choice">, readonly ToolSpec[]>();
+
+function findControlTools({ tools, choice }: Pick<RunStarted, "tools" | "choice">): readonly ToolSpec[] {
   // A model that must call a tool is not offered control tools, so that it cannot call one of those instead.
   if (!hasHands({ tools }) || isRequiring(choice)) return [];
   const taken = new Set(tools.map(({ name }) => name));
@@ -148,17 +156,23 @@ function controlTool(
 export function buildPrompt(state: RunState): ModelRequest {
   const { started } = state;
   const choice = choiceOf(state);
+  let opening = openings.get(started);
+  if (opening === undefined)
+    openings.set(started, (opening = { system: systemText(started), tools: offeredTools(started) }));
   return {
-    system: systemText(started),
+    system: opening.system,
     // concat copies once; spreading thousands of turns is slower.
     turns: [...state.history, taskTurn(state)].concat(turnsOf(state.turns)),
-    tools: offeredTools(started),
+    tools: opening.tools,
     ...(choice === undefined ? {} : { choice }),
     ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
     ...(state.native ? { native: true } : {}),
     ...(state.inText.length === 0 ? {} : { inText: state.inText }),
   };
 }
+
+/** What the requests of a run have in common, made for the first of them. */
+const openings = new WeakMap<RunStarted, Pick<ModelRequest, "system" | "tools">>();
 
 function systemText(started: RunStarted): string {
   const rules = `${started.system}\n\n${houseRules(started)}${folderRule(started)}${choiceRule(started)}`;

@@ -10,7 +10,7 @@ import { coerceInput, mendJsonText } from "./coerce-input.ts";
 import { controlTools } from "./prompt.ts";
 import { ProseReader, readingOf } from "./prose.ts";
 import type { RunState } from "./run.ts";
-import type { Action } from "../tool.ts";
+import type { Action, ToolSpec } from "../tool.ts";
 
 /*
  * The only place that turns a model's reply into events, for native tool calls and for action lines (one JSON object
@@ -24,7 +24,7 @@ export type NewId = () => string;
 /** The events of a reply: `model.replied` with its plans, notes and proposals, or `model.failed`. */
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
   const isNative = reply.native === true || reply.calls.some(({ written }) => written !== true) || state.native;
-  const offered = new Set(controlTools(state.started).map(({ name }) => name));
+  const offered = namesOf(controlTools(state.started));
   if (reply.text.length > MODEL_LIMITS.replyChars) return [unusableReply(state, "The answer is too long.")];
   const { prose, said, quoted } = parseReply(reply, { state, offered });
   if (prose === "" && said.length === 0) return [unusableReply(state, "The answer is empty.")];
@@ -60,10 +60,20 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
   ];
 }
 
+const namesByTools = new WeakMap<readonly ToolSpec[], ReadonlySet<string>>();
+
+/** The names of tools: the same lists come with each reply of a run. */
+function namesOf(tools: readonly ToolSpec[]): ReadonlySet<string> {
+  let names = namesByTools.get(tools);
+  if (names === undefined) namesByTools.set(tools, (names = new Set(tools.map(({ name }) => name))));
+  return names;
+}
+
 /** The healing of arguments that were put right. */
 function mendedArguments({ calls, model }: ModelReply, { action }: ModelReplied): readonly HealTried[] {
   const call = calls.find(({ id, tool }) => action !== undefined && id === action.callId && tool === action.tool);
   if (call === undefined || action === undefined) return [];
+  if (call.input === action.input) return [];
   const isMended = typeof call.input === "string" || canonicalJson(call.input) !== canonicalJson(action.input);
   // A text that could not be put right is refused, and the model is told.
   if (!isMended || (typeof call.input === "string" && mendJsonText(call.input) === undefined)) return [];
@@ -127,7 +137,7 @@ function parseReply(
   const reader = new ProseReader(readingOf(state, reply.native === true));
   const prose = (reader.push(reply.text) + reader.end()).trim();
   const isQuoting = reply.calls.length > 0 && !isLinesAlone(reply.text);
-  const tools = new Set(state.tools.map(({ name }) => name));
+  const tools = namesOf(state.tools);
   // A control tool that the run does not offer is treated as an unknown tool; a tool of the run goes before our words.
   const withinOffer = (item: ReplyItem): ReplyItem =>
     tools.has(item.name) || (CONTROL_TOOL_NAMES.has(item.name) && !offered.has(item.name))

@@ -91,8 +91,11 @@ export function reduce(state: RunState | undefined, entry: Entry): RunState {
   if (entry.seq !== state.seq + 1) {
     throw new Fault("JOURNAL_CORRUPT", `Entry ${entry.seq} follows entry ${state.seq}: something is missing.`);
   }
-  const worked = { ...state, used: { ...state.used, workMs: state.used.workMs + workedMs(state, entry.at) } };
-  return { ...worked, ...changeAfter(worked, entry.event, entry.at), seq: entry.seq, at: entry.at };
+  const next = { ...state, used: { ...state.used, workMs: state.used.workMs + workedMs(state, entry.at) } };
+  Object.assign(next, changeAfter(next, entry.event, entry.at));
+  next.seq = entry.seq;
+  next.at = entry.at;
+  return next;
 }
 
 /** The state after all these entries, or undefined when there are none. */
