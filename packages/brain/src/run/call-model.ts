@@ -1,6 +1,6 @@
 import { STORE_LIMITS } from "@vidro/core";
 import { buildPrompt, compactBySummary, compactConversation, replyEvents, summaryPrompt } from "@vidro/core/run";
-import type { Event, LiveEvent, ModelRequest } from "@vidro/core";
+import type { Event, LiveEvent } from "@vidro/core";
 import type { RunState, SharedCost } from "@vidro/core/run";
 import { isTransient } from "../stores/transient-faults.ts";
 import { LiveText } from "./live-text.ts";
@@ -26,7 +26,7 @@ async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
   const { redactor, live, newActionId } = loop.deps;
   const publish = (event: LiveEvent): void => live.publish(loop.run, { after: loop.state().seq, event });
   let liveText = new LiveText(loop.state(), redactor);
-  for await (const event of answer(loop, buildPrompt(loop.state()))) {
+  for await (const event of loop.deps.model.call(buildPrompt(loop.state()), loop.signal)) {
     switch (event.type) {
       case "delta":
         publish(liveText.nextDelta(event));
@@ -35,6 +35,9 @@ async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
         publish(liveText.nextThinking(event));
         break;
       case "healed":
+        if (loop.signal.aborted) break;
+        // It voids the text before it.
+        loop.record([event.heal]);
         liveText = new LiveText(loop.state(), redactor);
         break;
       case "failed":
@@ -52,22 +55,12 @@ async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
 
 /** What a summary comes to: the conversation is shortened in any case, without one by lines of a digest. */
 async function askForSummary(loop: CallingLoop): Promise<readonly Event[]> {
-  for await (const event of answer(loop, summaryPrompt(loop.state()))) {
+  for await (const event of loop.deps.model.call(summaryPrompt(loop.state()), loop.signal)) {
+    if (event.type === "healed" && !loop.signal.aborted) loop.record([event.heal]);
     if (event.type === "replied") return [compactBySummary(loop.state(), event.reply)];
     if (event.type === "failed") return loop.signal.aborted ? [] : [compactConversation(loop.state(), event.fault)];
   }
   throw endless(loop);
-}
-
-/** What the model streams; a healing is recorded before more is passed on, since it voids the text before it. */
-async function* answer({ deps, record, signal }: CallingLoop, request: ModelRequest) {
-  for await (const event of deps.model.call(request, signal)) {
-    if (event.type === "healed") {
-      if (signal.aborted) continue;
-      record([event.heal]);
-    }
-    yield event;
-  }
 }
 
 function endless({ deps: { model } }: CallingLoop): Error {

@@ -35,6 +35,7 @@ import type { Decision, RunState, SharedCost } from "@vidro/core/run";
 import { redactEvent, momentIn } from "./opening-entries.ts";
 import {
   interruptedPhase,
+  EffectWaits,
   unknownAction,
   NOT_ORDERED,
   NOT_STOPPED,
@@ -74,8 +75,8 @@ export class RunLoop {
   #lost: Fault | undefined;
   /** Set while the run waits: ends the wait. */
   #wake: (() => void) | undefined;
-  /** Resolves when an aborted run stops waiting for the effect under way. */
-  readonly #overdue = Promise.withResolvers<void>();
+  /** Waits for effects; over when an aborted run stops waiting for the one under way. */
+  readonly #waits = new EffectWaits();
 
   constructor(deps: RunDependencies, lease: Lease, state: RunState) {
     this.#deps = deps;
@@ -165,17 +166,17 @@ export class RunLoop {
   #endWith(ending: RunAborted | RunFailed, why: Fault): void {
     this.#ending ??= ending;
     this.#halt.abort(why);
-    setTimeout(() => this.#overdue.resolve(), RUN_LIMITS.haltMs).unref();
+    setTimeout(() => this.#waits.end(), RUN_LIMITS.haltMs).unref();
     this.#wake?.();
   }
 
   async #carryOut(decision: Exclude<Decision, { do: "stop" | "record" }>): Promise<void> {
     switch (decision.do) {
       case "judge":
-        return this.#record(await this.#guard(() => this.#inTime(this.#judge(decision.action), [])));
+        return this.#record(await this.#guard(() => this.#waits.inTime(this.#judge(decision.action), [])));
       case "call_model":
         await this.#saved;
-        return this.#record(await this.#guard(() => this.#inTime(this.#callModel(), [])));
+        return this.#record(await this.#guard(() => this.#waits.inTime(this.#callModel(), [])));
       case "act": {
         await this.#saved;
         this.#record(await this.#guard(() => this.#act(decision.action, decision.approved), decision.action));
@@ -196,7 +197,7 @@ export class RunLoop {
     if (left.length === 0 || this.#stopped) return false;
     this.#endedProcesses += left.length;
     const orders = left.map((action) => this.#orderOf(endingAction(action), undefined));
-    await this.#inTime(endProcesses(this.#deps.hand, orders), undefined);
+    await this.#waits.inTime(endProcesses(this.#deps.hand, orders), undefined);
     return true;
   }
 
@@ -206,7 +207,7 @@ export class RunLoop {
     const action = phase.name === "acting" ? phase.action : unknownAction(this.#state);
     if (phase.name === "acting")
       this.#record(await this.#guard(() => this.#act(phase.action, phase.approved), phase.action));
-    else if (action !== undefined) await this.#inTime(this.#recall(action), undefined);
+    else if (action !== undefined) await this.#waits.inTime(this.#recall(action), undefined);
     await this.#endProcesses();
     if (this.#state.phase.name !== "ended") this.#record([ending]);
     if (action !== undefined) this.#acknowledge(action);
@@ -342,15 +343,10 @@ export class RunLoop {
     const publish = (event: LiveEvent): void => live.publish(this.#lease.run, { after: this.#state.seq, event });
     const sink = { redactor, publish, isRepeated: wasOrdered, signal };
     const performed = performOrder(hand, this.#orderOf(action, approved), sink);
-    const ended = await this.#inTime(performed, undefined);
+    const ended = await this.#waits.inTime(performed, undefined);
     if (ended !== undefined) return ended;
     performed.then(() => hand.acknowledge(action.id)).catch(() => undefined);
     return NOT_STOPPED;
-  }
-
-  /** Resolves with the effect's value; with `other` when the run is aborted and the effect does not end in time. */
-  #inTime<Given, Other>(effect: Promise<Given>, other: Other): Promise<Given | Other> {
-    return Promise.race([effect, this.#overdue.promise.then(() => other)]);
   }
 
   /**

@@ -7,28 +7,29 @@ import type { RunState } from "@vidro/core/run";
 export class LiveText {
   readonly #state: RunState;
   readonly #redactor: Redactor;
-  readonly #redacted: TextStream;
+  /** Made with the first piece: a stream has memory of its own for each kind of secret. */
+  #redacted: TextStream | undefined;
   readonly #trimmer = new Trimmer();
   #reader: ProseReader | undefined;
-  readonly #redactedThinking: TextStream;
+  #redactedThinking: TextStream | undefined;
   #published = "";
   #thoughtChars = 0;
 
   constructor(state: RunState, redactor: Redactor) {
     this.#state = state;
     this.#redactor = redactor;
-    this.#redacted = redactor.stream();
-    this.#redactedThinking = redactor.stream();
   }
 
   /** The delta that a piece of the reply adds. */
   nextDelta({ text, native }: Extract<ModelEvent, { type: "delta" }>): ModelDelta {
     this.#reader ??= new ProseReader(readingOf(this.#state, native === true));
+    this.#redacted ??= this.#redactor.stream();
     return this.#delta(this.#trimmer.push(this.#redacted.push(this.#reader.push(text))));
   }
 
   /** The words that a piece of the model's thinking adds. */
   nextThinking({ text: piece }: Extract<ModelEvent, { type: "thinking" }>): ModelThinking {
+    this.#redactedThinking ??= this.#redactor.stream();
     const text = this.#redactedThinking.push(piece);
     const from = this.#thoughtChars;
     this.#thoughtChars += text.length;
