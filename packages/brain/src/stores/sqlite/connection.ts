@@ -67,9 +67,8 @@ export class SqliteConnection {
   }
 
   /** Does the work in this turn's transaction; settles once that is on disk. */
-  async write<T>(work: CommitWork<T>): Promise<T> {
-    this.#refuseIfClosed();
-    return this.#commit.do(work);
+  write<T>(work: CommitWork<T>): Promise<T> {
+    return this.#closed === undefined ? this.#commit.do(work) : Promise.reject(this.#closedFault());
   }
 
   /** Reads; errors are thrown as Faults. */
@@ -129,7 +128,11 @@ export class SqliteConnection {
   }
 
   #refuseIfClosed(): void {
-    if (this.#closed !== undefined) throw new Fault("STORE_UNREADABLE", `The store ${this.#path} was closed.`);
+    if (this.#closed !== undefined) throw this.#closedFault();
+  }
+
+  #closedFault(): Fault {
+    return new Fault("STORE_UNREADABLE", `The store ${this.#path} was closed.`);
   }
 
   #tellIfForeign(): void {

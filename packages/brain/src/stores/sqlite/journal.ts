@@ -273,7 +273,7 @@ class SqliteJournal implements Journal {
     for (const link of links) {
       tip.hash = linkHash(run, tip.hash, link);
       tip.seq = link.seq;
-      this.#rows.insertEntry(tip.number, { ...link, hash: tip.hash });
+      this.#rows.insertEntry(tip, link);
     }
     this.#touched.set(run, tip.seq);
   }
@@ -300,5 +300,6 @@ class SqliteJournal implements Journal {
 type NewLink = Omit<ChainLink, "hash"> & PackedBody;
 
 function linkOf({ seq, at, event }: Entry): NewLink {
-  return { seq, at, ...packEvent(event) };
+  const { body, stored, parts } = packEvent(event);
+  return { seq, at, body, stored, parts };
 }

@@ -107,10 +107,10 @@ export class JournalTables {
     return Number(written.lastInsertRowid);
   }
 
-  /** Writes one entry, and its parts that are not there yet. */
-  insertEntry(run: number, link: ChainLink & PackedBody): void {
-    this.#insertEntry.run(run, link.seq, link.at, link.stored, link.hash);
-    if (link.parts.size > 0) this.#parts.keep(run, link.parts);
+  /** Writes the entry at the tip of a run, and its parts that are not there yet. */
+  insertEntry({ number, hash }: Pick<Tip, "number" | "hash">, link: Omit<ChainLink, "hash"> & PackedBody): void {
+    this.#insertEntry.run(number, link.seq, link.at, link.stored, hash);
+    if (link.parts.size > 0) this.#parts.keep(number, link.parts);
   }
 
   /** Updates the status of a run. */
