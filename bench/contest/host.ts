@@ -25,7 +25,7 @@ export interface Measured {
 
 /** What is driven before anything is measured, for so long: the first thousands of steps compile the code. */
 const WARM_UP: Load = { runs: 1, steps: 50, times: 1 };
-const WARM_UP_MS = 600;
+const WARM_UP_MS = 1500;
 
 async function measure(order: Order): Promise<Measured> {
   const module = (await import(`../${order.module}`)) as { readonly [name: string]: Open };
