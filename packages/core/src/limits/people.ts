@@ -116,6 +116,8 @@ export const CONSOLE_LIMITS = {
   openRuns: 200,
   /** Entries before a question that hold its plan and its action. */
   entriesBeforeQuestion: 24,
+  /** Entries of the knowledge in a list. */
+  knowledge: 100,
   /** Runs of a conversation that are shown. */
   chatRuns: 20,
   /** Characters of one line of text that are shown. */
