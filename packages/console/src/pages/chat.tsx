@@ -2,11 +2,13 @@ import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
-import { faultWords, vidro } from "../brain/connection.ts";
+import { vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { useRun } from "../brain/run-journal.ts";
+import { Composer } from "../parts/composer.tsx";
+import { ForkForm } from "../parts/fork-form.tsx";
 import { ToolSwitches } from "../parts/tool-switches.tsx";
-import { go, Link, useAddress } from "../parts/route.tsx";
+import { Link } from "../parts/route.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
 import { translate } from "../words/translate.ts";
@@ -76,74 +78,32 @@ function useLastTools(
 
 function ChatRun({ id }: { readonly id: string }): ReactNode {
   const run = useRun(id);
+  const isOpen = statusOf(run) === "running" || statusOf(run) === "asking";
   return (
     <section className="chat-run" aria-label={translate("One task of the conversation")} data-status={statusOf(run)}>
       <ConversationView run={run} />
-      <Link to={`/runs/${id}`} className="quiet small">
-        {translate("The run")}
-      </Link>
+      <div className="row">
+        <Link to={`/runs/${id}`} className="quiet small">
+          {translate("The run")}
+        </Link>
+        {isOpen ? (
+          <button
+            type="button"
+            className="small no"
+            onClick={() =>
+              void vidro
+                .attach(id)
+                .abort()
+                .catch(() => undefined)
+            }
+          >
+            {translate("Stop")}
+          </button>
+        ) : (
+          <ForkForm run={id} />
+        )}
+      </div>
     </section>
-  );
-}
-
-function Composer(props: {
-  readonly thread: string | undefined;
-  readonly tools: readonly string[] | undefined;
-  readonly sent: () => void;
-}): ReactNode {
-  const { thread, tools, sent } = props;
-  const { value: agents = [] } = usePolled("agents", () => vidro.agents.list(), CONSOLE_LIMITS.catalogMs);
-  const [agent, setAgent] = useState(useAddress().searchParams.get("agent") ?? "");
-  const [words, setWords] = useState("");
-  const [fault, setFault] = useState("");
-  const send = async (): Promise<void> => {
-    setFault("");
-    try {
-      const chosen = agent === "" ? {} : { agent };
-      const id = thread ?? (await vidro.conversations.create(chosen)).id;
-      await vidro.run(words.trim(), { thread: id, ...(tools === undefined ? {} : { tools }) });
-      setWords("");
-      if (thread === undefined) go(`/chat/${id}`);
-      else sent();
-    } catch (thrown) {
-      setFault(faultWords(thrown));
-    }
-  };
-  return (
-    <form
-      className="compose"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (words.trim() !== "") void send();
-      }}
-    >
-      <input
-        aria-label={translate("Message")}
-        placeholder={translate("What should be done?")}
-        value={words}
-        onChange={({ target }) => setWords(target.value)}
-      />
-      {thread === undefined && (
-        <label className="inline">
-          <span className="hidden">{translate("Agent")}</span>
-          <select value={agent} onChange={({ target }) => setAgent(target.value)}>
-            {agents.map(({ uuid, name }) => (
-              <option key={uuid} value={name === "bunny" ? "" : uuid}>
-                {name.slice(0, 60)}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <button type="submit" className="do" disabled={words.trim() === ""}>
-        {translate("Send")}
-      </button>
-      {fault !== "" && (
-        <p role="alert" className="fault">
-          {fault}
-        </p>
-      )}
-    </form>
   );
 }
 

@@ -4,6 +4,7 @@ import { CONSOLE_LIMITS } from "@vidro/core";
 import type { Entry } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
 import { localeNow, translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
 import { Copy } from "./copy.tsx";
 import { ForkForm } from "./fork-form.tsx";
 import { VirtualList } from "./virtual-list.tsx";
@@ -22,10 +23,22 @@ export function JournalView(props: {
   const draw = useCallback((entry: Entry) => <EntryRow entry={entry} run={run} />, [run]);
   return (
     <>
-      <label className="filter">
-        <span>{translate("Filter")}</span>
-        <input type="search" value={words} onChange={({ target: { value } }) => setWords(value)} data-filter="" />
-      </label>
+      <div className="filters">
+        <label className="filter">
+          <span>{translate("Filter")}</span>
+          <input type="search" value={words} onChange={({ target: { value } }) => setWords(value)} data-filter="" />
+        </label>
+        <button type="button" className="small" onClick={() => saveEntries(run, entries)}>
+          {translate("Export")}
+        </button>
+        <Copy text={curlOf(run)} label={translate("Copy curl")} />
+        <span className="quiet small">
+          <TranslatedText
+            phrase="The chain of its hashes is checked by {command}"
+            values={{ command: <code>vidro audit verify</code> }}
+          />
+        </span>
+      </div>
       {shown.length === 0 && <p className="empty">{translate("No entry has these words.")}</p>}
       <div className="card journal">
         <VirtualList
@@ -39,6 +52,22 @@ export function JournalView(props: {
       </div>
     </>
   );
+}
+
+/** The request that gives the journal; the token is the reader's own. */
+function curlOf(run: string): string {
+  const headers = `-H "Authorization: Bearer $VIDRO_TOKEN" -H "Accept: application/x-ndjson"`;
+  return `curl ${headers} "${location.origin}/v1/runs/${run}/events?live=false"`;
+}
+
+/** Saves the entries as a file of lines of JSON. */
+function saveEntries(run: string, entries: readonly Entry[]): void {
+  const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
+  link.download = `${run}.ndjson`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 function keyOf({ seq }: Entry): string {

@@ -1,0 +1,112 @@
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { CONSOLE_LIMITS } from "@vidro/core";
+import { faultWords, vidro } from "../brain/connection.ts";
+import { usePolled } from "../brain/polled.ts";
+import { translate } from "../words/translate.ts";
+import { Choice } from "./choice.tsx";
+import { go, useAddress } from "./route.tsx";
+
+/** Who does what a message asks for: an agent, a hand and a model; an empty text stands for the usual one. */
+interface RunChoices {
+  readonly agent: string;
+  readonly hand: string;
+  readonly model: string;
+}
+
+/** The line for the next message of a conversation, which it begins when there is none. */
+export function Composer(props: {
+  readonly thread: string | undefined;
+  readonly tools: readonly string[] | undefined;
+  readonly sent: () => void;
+}): ReactNode {
+  const { thread, tools, sent } = props;
+  const first = useAddress().searchParams.get("agent") ?? "";
+  const [choices, setChoices] = useState<RunChoices>({ agent: first, hand: "", model: "" });
+  const [words, setWords] = useState("");
+  const [fault, setFault] = useState("");
+  const send = async (): Promise<void> => {
+    setFault("");
+    const { agent, hand, model } = choices;
+    try {
+      const id = thread ?? (await vidro.conversations.create(agent === "" ? {} : { agent })).id;
+      await vidro.run(words.trim(), {
+        thread: id,
+        ...(tools === undefined ? {} : { tools }),
+        ...(hand === "" ? {} : { hand }),
+        ...(model.trim() === "" ? {} : { model: model.trim() }),
+      });
+      setWords("");
+      if (thread === undefined) go(`/chat/${id}`);
+      else sent();
+    } catch (thrown) {
+      setFault(faultWords(thrown));
+    }
+  };
+  return (
+    <form
+      className="compose"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (words.trim() !== "") void send();
+      }}
+    >
+      <input
+        aria-label={translate("Message")}
+        placeholder={translate("What should be done?")}
+        value={words}
+        onChange={({ target }) => setWords(target.value)}
+      />
+      <ChoiceFields isNew={thread === undefined} choices={choices} change={setChoices} />
+      <button type="submit" className="do" disabled={words.trim() === ""}>
+        {translate("Send")}
+      </button>
+      {fault !== "" && (
+        <p role="alert" className="fault">
+          {fault}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** The agent of a new conversation, and hand and model of its next message. */
+function ChoiceFields(props: {
+  readonly isNew: boolean;
+  readonly choices: RunChoices;
+  readonly change: (choices: RunChoices) => void;
+}): ReactNode {
+  const { isNew, choices, change } = props;
+  const { value: agents = [] } = usePolled("agents", () => vidro.agents.list(), CONSOLE_LIMITS.catalogMs);
+  const { value: hands = [] } = usePolled("chat-hands", () => vidro.hands.list(), CONSOLE_LIMITS.catalogMs);
+  const personas = agents.filter(({ name }) => name !== "bunny").map(({ uuid, name }) => [uuid, name] as const);
+  const others = hands.filter(({ id, barred }) => id !== "local" && barred === null);
+  return (
+    <>
+      {isNew && (
+        <Choice
+          label={translate("Agent")}
+          first="bunny"
+          others={personas}
+          value={choices.agent}
+          choose={(agent) => change({ ...choices, agent })}
+        />
+      )}
+      <Choice
+        label={translate("Hand")}
+        first={translate("this machine")}
+        others={others.map(({ id, name }) => [id, name] as const)}
+        value={choices.hand}
+        choose={(hand) => change({ ...choices, hand })}
+      />
+      <input
+        className="short"
+        aria-label={translate("Model (empty: the agent's)")}
+        placeholder={translate("model")}
+        spellCheck={false}
+        value={choices.model}
+        onChange={({ target }) => change({ ...choices, model: target.value })}
+      />
+    </>
+  );
+}
