@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { up } from "../../packages/cli/src/daemon.fixture.ts";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
@@ -304,6 +305,13 @@ test("a host joins by the line that the wizard shows, and the page says so", asy
   }
 });
 
+test("all files of the console together are at most 200 KB for a browser", async () => {
+  const folder = resolve(import.meta.dirname, "../../packages/console/dist/assets");
+  const sizes = readdirSync(folder).map((name) => gzipSync(readFileSync(join(folder, name))).length);
+  const whole = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  assert.ok(sizes.length > 10 && whole <= 200_000, `${whole} bytes in ${sizes.length} files`);
+});
+
 test("every page is accessible, has a title, and no page had an error or a request to another origin", async () => {
   for (const path of [
     "/docs",
@@ -316,6 +324,7 @@ test("every page is accessible, has a title, and no page had an error or a reque
     "/chat",
     "/agents",
     "/policy",
+    "/knowledge",
   ]) {
     await shown.open(path);
     await shown.assertAccessible();
@@ -333,6 +342,12 @@ test("what models, files and people wrote is text on every page: no markup, no h
     description: hostile,
     prompt: `${hostile}\n${hostile}`,
   });
+  await shown.post("/v1/knowledge", {
+    title: hostile,
+    tags: [hostile.slice(0, 40)],
+    snippet: `${hostile}\n${hostile}`,
+  });
+  await shown.post("/v1/tokens", { owner: hostile.slice(0, 100), scopes: ["runs"] });
   const run = await start(page, `run "cat hostile.txt" and "echo ${hostile.replaceAll('"', "'")}"`);
   await page.locator("main h1").getByText("onerror").waitFor();
   await shown.open(`/runs/${run}`);
@@ -348,6 +363,8 @@ test("what models, files and people wrote is text on every page: no markup, no h
     "/",
     "/chat",
     "/agents",
+    "/knowledge",
+    "/settings",
   ]) {
     await shown.open(path);
     await page

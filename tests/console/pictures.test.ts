@@ -40,6 +40,11 @@ before(async () => {
   browser = await openBrowser();
   daemon = await up(stage);
   ({ shown } = await ConsolePage.signIn(browser, stage, daemon));
+  await shown.post("/v1/knowledge", {
+    title: "Reloading nginx takes 20 ms",
+    tags: ["nginx"],
+    snippet: "measured on web-1",
+  });
   for (const task of [LOG_TASK, FAILING_TASK, RELOAD_TASK, SHOP_TASK]) runs.set(task, await shown.startRun(task));
 });
 
@@ -63,6 +68,10 @@ function pages(): readonly (readonly [name: string, path: string, words: RegExp]
     ["waiting", "/waiting", /echo reloaded/],
     ["hands", "/hands", /1 of 1 connected/],
     ["chat", "/chat", /Tools of this conversation/],
+    ["agents", "/agents", /bunny/],
+    ["policy", "/policy", /Would this run/],
+    ["knowledge", "/knowledge", /Reloading nginx/],
+    ["settings", "/settings", /sqlite/],
   ];
 }
 
@@ -97,4 +106,21 @@ test("a model behind a socket, its plan, its words and its change of a file are 
   assert.deepEqual(await steps.evaluateAll((all) => all.map((one) => one.className)), ["done", "done", "now", "later"]);
   await page.getByRole("button", { name: "Yes, once" }).click();
   await page.locator(".said.result").getByText("The shop had moved to port 8081").waitFor();
+});
+
+test("Home tells what models used by day, as the brain has summed it up", async () => {
+  const { page } = shown;
+  const { usage } = (await (await page.request.get(`${daemon.url}/v1/usage?by=day`)).json()) as {
+    usage: { inputTokens: number; outputTokens: number }[];
+  };
+  const tokens = usage.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+  assert.ok(tokens > 0);
+  await shown.open("/");
+  const tile = page.getByRole("region", { name: "Spent this week" });
+  await tile
+    .getByText(`${tokens.toLocaleString("en")} tokens`)
+    .first()
+    .waitFor();
+  assert.equal(await tile.locator("tbody tr").count(), 7);
+  await shown.assertAccessible();
 });

@@ -208,6 +208,27 @@ test("a person who is no administrator sees neither policy nor tokens", async ()
   await other.page.context().close();
 });
 
+test("knowledge is searched, verified and removed, and each entry names its source", async () => {
+  const { page } = shown;
+  await shown.open("/knowledge");
+  await page.getByText("Nothing is kept yet.").waitFor();
+  await shown.post("/v1/knowledge", { title: "The shop listens on 8081", tags: ["shop"], snippet: "since its update" });
+  await shown.post("/v1/knowledge", { title: "Backups run at night" });
+  await shown.open("/knowledge");
+  const shop = page.getByRole("region", { name: "The shop listens on 8081" });
+  await shop.getByText("said by a person").waitFor();
+  await page.getByLabel("Search").fill("shops");
+  await page.getByRole("region", { name: "Backups run at night" }).waitFor({ state: "detached" });
+  await shop.getByRole("button", { name: "Verify" }).click();
+  await shop.locator(".state.ok").getByText("verified").waitFor();
+  await shown.assertAccessible();
+  await shop.getByRole("button", { name: "Remove" }).click();
+  await shop.getByRole("button", { name: "Remove for good?" }).click();
+  await page.getByText("No entry matches.").waitFor();
+  const { entries } = (await (await page.request.get(`${daemon.url}/v1/knowledge`)).json()) as { entries: unknown[] };
+  assert.equal(entries.length, 1);
+});
+
 test("keys lead to every page, through lists and into the filter, and ? shows them", async () => {
   const { page } = shown;
   await shown.open("/");
@@ -217,6 +238,7 @@ test("keys lead to every page, through lists and into the filter, and ? shows th
     ["gw", "/waiting"],
     ["ga", "/agents"],
     ["gp", "/policy"],
+    ["gk", "/knowledge"],
     ["gs", "/settings"],
     ["go", "/"],
     ["c", "/chat"],
@@ -289,6 +311,7 @@ for (const [language, locale, home] of [
       "/hands",
       "/agents",
       "/policy",
+      "/knowledge",
       "/settings",
     ]) {
       await page.goto(daemon.url + path);

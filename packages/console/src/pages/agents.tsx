@@ -25,7 +25,7 @@ export function AgentsPage({ mayWrite }: { readonly mayWrite: boolean }): ReactN
       <div className="head">
         <div className="grow">
           <h1>{translate("Agents")}</h1>
-          <p className="quiet">
+          <p className="quiet intro">
             <TranslatedText
               phrase="An agent is a file {file} in the brain's folder, or made here."
               values={{ file: <code>agents/*.md</code> }}
@@ -82,7 +82,11 @@ function AgentCard(props: {
           <Line text={agent.description} />
         </p>
       )}
-      {agent.prompt !== null && <Block text={agent.prompt} lines={4} />}
+      {agent.prompt !== null && (
+        <div className="prompt">
+          <Block text={agent.prompt} lines={4} />
+        </div>
+      )}
       <div className="facts">
         <span>
           <TranslatedText

@@ -10,6 +10,7 @@ import { planTitle } from "../run/plan-title.ts";
 import { NewTask } from "../parts/new-task.tsx";
 import { Link } from "../parts/route.tsx";
 import { RunList } from "../parts/run-list.tsx";
+import { WeekOfCosts } from "../parts/week-costs.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
 import { WeekOfRuns } from "../parts/week.tsx";
@@ -51,6 +52,7 @@ export function HomePage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode 
       {(runs?.length ?? 0) > 0 && (
         <div className="tiles">
           <WeekOfRuns runs={runs ?? []} />
+          <WeekOfCosts />
         </div>
       )}
     </>

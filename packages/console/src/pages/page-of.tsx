@@ -26,6 +26,7 @@ const Agents = page(async () => ({ default: (await import("./agents.tsx")).Agent
 const Chat = page(async () => ({ default: (await import("./chat.tsx")).ChatPage }));
 const Hands = page(async () => ({ default: (await import("./hands.tsx")).HandsPage }));
 const Home = page(async () => ({ default: (await import("./home.tsx")).HomePage }));
+const Knowledge = page(async () => ({ default: (await import("./knowledge.tsx")).KnowledgePage }));
 const PolicyView = page(async () => ({ default: (await import("./policy.tsx")).PolicyPage }));
 const OneRun = page(async () => ({ default: (await import("./run.tsx")).RunPage }));
 const AllRuns = page(async () => ({ default: (await import("./runs.tsx")).RunsPage }));
@@ -53,6 +54,7 @@ function pageOf({ address, session }: { readonly address: URL; readonly session:
   if (name === "hands") return <Hands isAdmin={isAdmin} />;
   if (name === "agents") return <Agents mayWrite={isAdmin || session.scopes.includes("agents:write")} />;
   if (name === "policy") return <PolicyView isAdmin={isAdmin} />;
+  if (name === "knowledge") return <Knowledge />;
   if (name === "settings") return <Settings session={session} />;
   return <p className="empty">{translate("There is no such page.")}</p>;
 }

@@ -35,21 +35,17 @@ function Rules(): ReactNode {
     <>
       <Intro policy={policy} />
       <PolicyTester />
-      <div className="head">
-        <h2 className="label grow">{translate("Change it")}</h2>
-        {!policy.isHost && (
+      {policy.isHost ? (
+        <p className="empty">{translate("The host's own policy counts. Only root changes it, on the host.")}</p>
+      ) : (
+        <div className="row">
           <button type="button" className={isEditing ? "" : "do"} onClick={() => setEditing(!isEditing)}>
             {isEditing ? translate("Close") : translate("Change the policy")}
           </button>
-        )}
-      </div>
-      {policy.isHost && (
-        <p className="empty">{translate("The host's own policy counts. Only root changes it, on the host.")}</p>
-      )}
-      {!isEditing && !policy.isHost && (
-        <p className="quiet">
-          {translate("A draft is tried on the actions of past runs, and its examples are tried before it is saved.")}
-        </p>
+          <span className="quiet">
+            {translate("A draft is tried on the actions of past runs, and its examples are tried before it is saved.")}
+          </span>
+        </div>
       )}
       {isEditing && <PolicyEditor policy={policy} saved={refresh} />}
       <RuleList rules={policy.rules} />

@@ -36,9 +36,11 @@ export function SettingsPage({ session }: { readonly session: Session }): ReactN
           }}
         />
       </p>
-      <button type="button" onClick={signOut}>
-        {translate("Sign out")}
-      </button>
+      <p className="row">
+        <button type="button" onClick={signOut}>
+          {translate("Sign out")}
+        </button>
+      </p>
       {isAdmin && <TokenList />}
       <h2 className="label">{translate("Brain")}</h2>
       <BrainParts checks={checksIn(ready)} details={detailsIn(ready)} version={session.version} isAdmin={isAdmin} />

@@ -12,6 +12,7 @@ const MAP: readonly (readonly [keys: string, does: Phrase])[] = [
   ["g h", "Hands"],
   ["g a", "Agents"],
   ["g p", "Policy"],
+  ["g k", "Knowledge"],
   ["g s", "Settings"],
   ["c", "Chat"],
   ["/", "Filter"],
@@ -26,6 +27,7 @@ const PAGES: { readonly [key: string]: string } = {
   h: "/hands",
   a: "/agents",
   p: "/policy",
+  k: "/knowledge",
   s: "/settings",
 };
 

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import type { Session } from "../brain/session.ts";
@@ -16,6 +17,7 @@ const PAGES: readonly (readonly [path: string, name: Phrase])[] = [
   ["/hands", "Hands"],
   ["/agents", "Agents"],
   ["/policy", "Policy"],
+  ["/knowledge", "Knowledge"],
   ["/settings", "Settings"],
 ];
 
@@ -25,13 +27,18 @@ export function Sidebar({ path, session }: { readonly path: string; readonly ses
     const open = await vidro.list({ open: true, limit: CONSOLE_LIMITS.openRuns });
     return open.filter(({ status }) => status === "asking").length;
   });
+  const pages = useRef<HTMLElement>(null);
+  // On a narrow screen the pages are one row that scrolls: the one that is shown is in sight.
+  useEffect(() => {
+    pages.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [path]);
   return (
     <header className="side">
       <div className="brand">
         <i />
         vidro
       </div>
-      <nav aria-label={translate("Pages")}>
+      <nav ref={pages} aria-label={translate("Pages")}>
         {PAGES.map(([to, name]) => (
           <Link key={to} to={to} current={to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`)}>
             {translate(name)}
