@@ -6,6 +6,7 @@ export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./file-part.ts";
 export * from "./file-identity.ts";
+export type * from "./document.ts";
 export * from "./hand-catalog.ts";
 export * from "./parent-link.ts";
 export type * from "./helper-task.ts";

@@ -21,6 +21,9 @@ export { TOOLS } from "./tools/tools.ts";
 /** Reads the file of MCP servers; loaded only where it is looked at. */
 export const loadMountFile = () => import("./mcp/mount-file.ts");
 
+/** Reads the documents of a folder; loaded only where folders are configured. */
+export const loadDocumentScan = () => import("./files/document-scan.ts");
+
 /** A hand that listens for TCP; loaded only where one is served. */
 export const loadTcpHand = () => import("./program/tcp-hand.ts");
 

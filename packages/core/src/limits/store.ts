@@ -1,4 +1,4 @@
-import { HOUR_MS, KIB, MIB, SECOND_MS } from "./units.ts";
+import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
 /* Limits of the store, of the daemon and of redaction. */
 
@@ -63,6 +63,30 @@ export const KNOWLEDGE_LIMITS = {
   /** Documents that a research gives at most, and unless another number is asked for. */
   docs: 20,
   docsUnasked: 5,
+} as const;
+
+/** Bounds of the documents in configured folders. */
+export const DOCUMENT_LIMITS = {
+  /** Folders that can be configured. */
+  folders: 20,
+  /** Documents of one folder; the others are left out, and the status says so. */
+  files: 50_000,
+  /** Entries of one folder of files that are looked at. */
+  entries: 100_000,
+  /** Size of a document; a larger one is left out. */
+  fileBytes: MIB,
+  /** Folders below each other. */
+  depth: 32,
+  /** Sections of one document; the rest of it is left out. */
+  sections: 1000,
+  /** Length of a section; a longer one is cut into several. */
+  sectionChars: 4 * KIB,
+  /** Length of what a search gives of a section. */
+  snippetChars: 2 * KIB,
+  /** Reasons why something was left out that a status names. */
+  reasons: 10,
+  /** Time between two looks at the folders. */
+  everyMs: 5 * MINUTE_MS,
 } as const;
 
 /** Bounds of a search of the web. */
