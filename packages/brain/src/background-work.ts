@@ -24,7 +24,7 @@ export interface BackgroundWork {
   close(): Promise<void>;
 }
 
-/** Starts to delete old runs, to start scheduled ones, and to send messages to webhooks. */
+/** Starts to delete old runs, to start scheduled ones, to send messages to webhooks, and to index documents. */
 export function startBackgroundWork(deps: BackgroundDependencies): BackgroundWork {
   const { brain, config, scheduled, webhooks, log } = deps;
   const retention = openRetention(brain, config);
@@ -47,6 +47,7 @@ export function startBackgroundWork(deps: BackgroundDependencies): BackgroundWor
     gaveUp: (hook, { run, seq }, reason) => log("webhook.gave_up", { webhook_id: hook.id, run_id: run, seq, reason }),
   });
   deliverer.start();
+  brain.documents.start((thrown) => log("documents.failed", { ...asFault(thrown).report() }));
   return {
     async close() {
       await Promise.all([retention?.close(), scheduler.close(), deliverer.close()]);

@@ -17,6 +17,7 @@ import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
 import { keySourceOf } from "./models/key-source.ts";
 import type { Knowledge } from "./knowledge/knowledge.ts";
+import { Documents } from "./knowledge/documents.ts";
 import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
 import { lateKnowledge } from "./knowledge/late-knowledge.ts";
 import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
@@ -29,7 +30,7 @@ import type { Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
 import type { RelayOptions } from "./south/relay.ts";
-import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
+import { LOCAL_HAND, localDocuments, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import { openAgentCatalog } from "./catalog/agents.ts";
 import { HelperRuns } from "./run/helper-runs.ts";
@@ -70,6 +71,8 @@ export interface Brain {
   readonly condition: StoreCondition;
   /** Findings of earlier runs and of people. */
   readonly knowledge: Omit<Knowledge, "close">;
+  /** The documents of the configured folders. */
+  readonly documents: Pick<Documents, "search" | "status" | "refresh" | "start">;
   /** The way to other brains, if one is set. */
   readonly bus?: Bus;
   /** Stops driving runs, ends the processes of the local hands, closes the store; open runs go on later. */
@@ -100,7 +103,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { records, spending, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
   const observed = withStreams(options.observe?.(opened, records) ?? opened, bus);
-  const { journal, knowledge, equip } = openKnowledge(options, observed.journal, (what) => helpers.delegate(what));
+  const delegate: HelperRuns["delegate"] = (what) => helpers.delegate(what);
+  const { journal, knowledge, documents, equip } = openKnowledge(options, observed.journal, delegate);
   const reloadables = new Set<Reloadable>();
   const local =
     options.localHand === false
@@ -140,6 +144,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     ...own,
     reloadables,
     knowledge,
+    documents,
     async close() {
       await requests?.close();
       await runs.close();
@@ -147,7 +152,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await hands.close();
       await local?.close();
       await journal.close();
-      await knowledge.close();
+      await Promise.all([knowledge.close(), documents.close()]);
       await bus?.close();
     },
   };
@@ -196,11 +201,15 @@ function openKnowledge(options: BrainOptions, inner: Journal, delegate: HelperRu
   const knowledge = placeKnowledge(options);
   const journal = knowledgeJournal(inner, knowledge, (thrown) => report?.("knowledge", thrown));
   const search = chooseSearch(config);
-  const tools = [researchTool(knowledge, search), searchWebTool(search), delegateTool(delegate)];
+  const folders = config.get("documents") ?? [];
+  const index = options.store === "memory" ? ":memory:" : join(home, "documents.db");
+  const documents = new Documents(index, folders, localDocuments(home));
+  const tools = [researchTool(knowledge, documents, search), searchWebTool(search), delegateTool(delegate)];
   // Read for each run, so that a skill that was just written is there.
   const skills = () => skillTools({ skills: readSkills(join(home, "skills")), files: skillFiles, read: readSkillFile });
   const ownerOf = async (run: string): Promise<string | undefined> => (await inner.head(run))?.owner;
-  return { knowledge, journal, equip: (hand: Hand): Hand => equippedHand(hand, [...tools, ...skills()], ownerOf) };
+  const equip = (hand: Hand): Hand => equippedHand(hand, [...tools, ...skills()], ownerOf);
+  return { knowledge, documents, journal, equip };
 }
 
 /** The knowledge base: in the store that brains share, if one is set, otherwise in the home. */

@@ -9,7 +9,7 @@ import { VENDOR_SETTINGS } from "./vendor-settings.ts";
 
 /** One thing that can be set. */
 export interface Setting {
-  readonly group: "General" | "Daemon" | "Signed tokens" | "Models" | "Web search";
+  readonly group: "General" | "Daemon" | "Knowledge" | "Signed tokens" | "Models" | "Web search";
   readonly kind: SettingKind<unknown>;
   readonly about: string;
   /** The flag of the commands that have one. */
@@ -62,6 +62,14 @@ export const SETTINGS = {
     variable: "VIDRO_RETRIES",
     default: CLIENT_LIMITS.retries,
     about: "how often a request to the brain is sent again when the connection is lost",
+  },
+  documents: {
+    group: "Knowledge",
+    kind: textList,
+    variable: "VIDRO_DOCUMENTS",
+    about:
+      "folders of this machine whose documents (Markdown, text, reStructuredText, AsciiDoc, HTML) every owner's runs find by `research`",
+    otherwise: "none",
   },
   invitation: {
     group: "General",

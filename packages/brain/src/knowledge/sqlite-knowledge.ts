@@ -1,9 +1,10 @@
-import { asFault, Fault, KNOWLEDGE_LIMITS } from "@vidro/core";
+import { KNOWLEDGE_LIMITS } from "@vidro/core";
 import type { DatabaseSync } from "node:sqlite";
 import { noSuchPlace } from "../stores/record-rules.ts";
 import { boundedEntry, entryOf, excessCheck, KNOWLEDGE_KIND } from "./entry-row.ts";
 import type { EntryRow } from "./entry-row.ts";
 import type { Knowledge, KnowledgeEntry, KnowledgePart, KnowledgeQuery } from "./knowledge.ts";
+import { inTransaction, LateDatabase } from "./late-database.ts";
 import { queryWords, searchWords } from "./search-words.ts";
 import { KNOWLEDGE_MIGRATIONS } from "./sqlite-schema.ts";
 
@@ -14,20 +15,9 @@ interface KnowledgeBound {
 
 /** Knowledge in a database of its own, opened at its first use; `:memory:` keeps nothing. */
 export function sqliteKnowledge(path: string, { entries = KNOWLEDGE_LIMITS.entries }: KnowledgeBound = {}): Knowledge {
-  let opened: Promise<DatabaseSync> | undefined;
   const isCheckDue = excessCheck(entries);
-  const use = async <Value>(work: (database: DatabaseSync) => Value): Promise<Value> => {
-    try {
-      opened ??= openKnowledge(path);
-      // A failure to open is not kept, so that the next use tries again.
-      opened.catch(() => (opened = undefined));
-      return work(await opened);
-    } catch (cause) {
-      throw cause instanceof Fault
-        ? cause
-        : new Fault("STORE_FAILED", `The knowledge base: ${asFault(cause).message}`, { cause });
-    }
-  };
+  const late = new LateDatabase(path, KNOWLEDGE_MIGRATIONS, { name: "The knowledge base", prepare: indexRest });
+  const use = late.use.bind(late);
   return {
     add: (entry) =>
       use((database) => {
@@ -41,33 +31,12 @@ export function sqliteKnowledge(path: string, { entries = KNOWLEDGE_LIMITS.entri
       use((database) => isChanged(database, `UPDATE entry SET status = 'verified' WHERE id = ? ${OWNED}`, [id, owner])),
     remove: (id, owner) =>
       use((database) => isChanged(database, `DELETE FROM entry WHERE id = ? ${OWNED}`, [id, owner])),
-    async close() {
-      const database = await opened?.catch(() => undefined);
-      opened = undefined;
-      database?.close();
-    },
+    close: () => late.close(),
   };
 }
 
 /** The condition of an owner, or of all when it is null. */
 const OWNED = "AND owner = coalesce(?, owner)";
-
-/** Opens the database; nothing of it is loaded before the first use, which most processes never make. */
-async function openKnowledge(path: string): Promise<DatabaseSync> {
-  let database: DatabaseSync;
-  if (path === ":memory:") {
-    const { DatabaseSync: Database } = await import("node:sqlite");
-    database = new Database(path);
-    for (const migration of KNOWLEDGE_MIGRATIONS) database.exec(migration);
-  } else {
-    const { openDatabase } = await import("../stores/sqlite/open.ts");
-    database = openDatabase(path, KNOWLEDGE_MIGRATIONS);
-  }
-  // The index of many entries is larger than what SQLite keeps in memory by itself.
-  database.exec(`PRAGMA cache_size = -${KNOWLEDGE_LIMITS.cacheKib}`);
-  indexRest(database);
-  return database;
-}
 
 /** Indexes the entries that an older version has written without their words. */
 function indexRest(database: DatabaseSync): void {
@@ -117,17 +86,6 @@ function removeExcess(database: DatabaseSync, bound: number): void {
         AND owner = (SELECT owner FROM unverified ORDER BY entries DESC LIMIT 1) ORDER BY number LIMIT ?)`,
     )
     .run(excess);
-}
-
-function inTransaction(database: DatabaseSync, work: () => void): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    work();
-    database.exec("COMMIT");
-  } catch (thrown) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw thrown;
-  }
 }
 
 type Parameter = string | number | undefined;

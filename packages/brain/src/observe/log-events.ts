@@ -56,6 +56,7 @@ export const LOG_EVENTS = {
   ],
   "schedule.started": ["info", "A run was started because its schedule was due."],
   "schedule.failed": ["warn", "No run could be started for a schedule that was due."],
+  "documents.failed": ["warn", "The folders of documents could not be indexed; the next look tries again."],
   "webhook.gave_up": ["warn", "A message to a webhook was given up after its last attempt."],
   "runs.pruned": ["info", "Ended runs were deleted because they need not be kept longer."],
   "runs.prune_failed": ["warn", "Old runs could not be deleted; the next hour tries again."],

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Action, Hand, ToolSpec } from "@vidro/core";
+import type { Action, Hand, ScanDocuments, ToolSpec } from "@vidro/core";
 import type { HomePolicy } from "@vidro/core/policy";
 import type { RedialModule, Reloadable } from "@vidro/hands";
 import manifest from "../../package.json" with { type: "json" };
@@ -78,6 +78,14 @@ export async function openHomePolicy(options: {
 /** The reconnection logic, shared by hands that dial a brain and a brain that dials hands. */
 export async function loadRedial(): Promise<RedialModule> {
   return (await load()).loadConnectionKeeper();
+}
+
+/** Reads the documents of folders on this machine; nothing of Vidro's own state is among them. */
+export function localDocuments(home: string): ScanDocuments {
+  return async function* (folder, known, signal) {
+    const { scanDocuments } = await (await load()).loadDocumentScan();
+    yield* scanDocuments(folder, { known, home, signal });
+  };
 }
 
 /** The tool specs of this version; used for hands that list tool names without schemas. */

@@ -114,7 +114,11 @@ test("000-30 research gives what is kept as knowledge first, and fills up from t
   const { url, asked } = await service(t, {
     body: JSON.stringify({ results: [PAGE, { ...PAGE, url: "https://b.example/" }] }),
   });
-  const research = researchTool(knowledge, chooseSearch(readConfig({ env: { VIDRO_SEARCH_URL: url } })));
+  const research = researchTool(
+    knowledge,
+    { search: async () => [] },
+    chooseSearch(readConfig({ env: { VIDRO_SEARCH_URL: url } })),
+  );
   assert.deepEqual([research.spec.effect, research.class], ["network", "network"]);
   const outcome = await research.run({ queries: ["glass"], maxDocs: 2 }, context());
   const docs = outcome.kind === "value" ? (outcome.data as { docs: { url: string }[] }).docs : [];
