@@ -14,6 +14,8 @@ export type {
   HandRecord,
   HandSample,
   ConversationMessage,
+  DocumentFolderRecord,
+  DocumentRecord,
   KnowledgeRecord,
   ScheduleRecord,
   ToolRecord,

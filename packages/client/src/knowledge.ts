@@ -1,6 +1,6 @@
 import type { BrainConnection, ListPart } from "./brain-connection.ts";
-import { knowledgeRecordOf, knowledgeRecordsOf } from "./records.ts";
-import type { KnowledgeRecord } from "./records.ts";
+import { documentFoldersOf, documentRecordsOf, knowledgeRecordOf, knowledgeRecordsOf } from "./records.ts";
+import type { DocumentFolderRecord, DocumentRecord, KnowledgeRecord } from "./records.ts";
 
 /** The fields of an entry to add. */
 export interface KnowledgeDraft {
@@ -64,6 +64,25 @@ export class KnowledgeApi {
   /** Removes an entry. */
   async remove(id: string, { signal }: SignalOption = {}): Promise<void> {
     await this.#brain.request({ method: "DELETE", path: pathOf(id), signal });
+  }
+
+  /** The sections of documents in the configured folders with these words, the best first. */
+  async searchDocuments(
+    words: string,
+    { limit, signal }: SignalOption & { readonly limit?: number } = {},
+  ): Promise<readonly DocumentRecord[]> {
+    const query = { q: words, limit };
+    return documentRecordsOf(await this.#brain.requestJson({ method: "GET", path: "v1/documents", query, signal }));
+  }
+
+  /** What is indexed of each configured folder of documents. */
+  async documentFolders({ signal }: SignalOption = {}): Promise<readonly DocumentFolderRecord[]> {
+    return documentFoldersOf(await this.#brain.requestJson({ method: "GET", path: "v1/documents/folders", signal }));
+  }
+
+  /** Looks through the configured folders now, and tells what is indexed then. Takes the scope admin. */
+  async indexDocuments({ signal }: SignalOption = {}): Promise<readonly DocumentFolderRecord[]> {
+    return documentFoldersOf(await this.#brain.requestJson({ method: "POST", path: "v1/documents/index", signal }));
   }
 }
 

@@ -90,6 +90,27 @@ export interface KnowledgeRecord {
   readonly at: number;
 }
 
+/** A section of a document that a search found. */
+export interface DocumentRecord {
+  readonly path: string;
+  readonly line: number;
+  readonly title: string;
+  readonly snippet: string;
+}
+
+/** What is indexed of a folder of documents. */
+export interface DocumentFolderRecord {
+  readonly folder: string;
+  readonly documents: number;
+  readonly sections: number;
+  /** End of the last look; null when there was none. */
+  readonly at: number | null;
+  /** Why documents were left out. */
+  readonly leftOut: readonly string[];
+  /** Why the folder could not be looked through. */
+  readonly fault: string | null;
+}
+
 /** One turn of a conversation. */
 export interface ConversationMessage {
   readonly role: string;
@@ -199,6 +220,30 @@ export function knowledgeRecordOf(json: Json): KnowledgeRecord {
     trust: textField(entry, "trust") as KnowledgeRecord["trust"],
     at: numberField(entry, "at"),
   };
+}
+
+/** Sections of documents in a list. */
+export function documentRecordsOf(json: Json): readonly DocumentRecord[] {
+  return listIn(objectIn(json, "documents")["documents"], "documents").map((item) => {
+    const found = objectIn(item, "a document");
+    const [path, title, snippet] = [textField(found, "path"), textField(found, "title"), textField(found, "snippet")];
+    return { path, line: numberField(found, "line"), title, snippet };
+  });
+}
+
+/** Folders of documents in a list. */
+export function documentFoldersOf(json: Json): readonly DocumentFolderRecord[] {
+  return listIn(objectIn(json, "folders")["folders"], "folders").map((item) => {
+    const folder = objectIn(item, "a folder");
+    return {
+      folder: textField(folder, "folder"),
+      documents: numberField(folder, "documents"),
+      sections: numberField(folder, "sections"),
+      at: folder["at"] === null ? null : numberField(folder, "at"),
+      leftOut: namesIn(folder["leftOut"]) ?? [],
+      fault: optionalTextField(folder, "fault"),
+    };
+  });
 }
 
 function placeOf(source: JsonObject): { readonly run: string; readonly seq: number } {

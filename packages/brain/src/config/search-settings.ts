@@ -1,7 +1,15 @@
-import { anyText, oneOf } from "./setting-kinds.ts";
+import { anyText, oneOf, textList } from "./setting-kinds.ts";
 
-/** The service that searches the web for the tool `search_web`. */
+/** What research looks through: folders of documents, and the service that searches the web. */
 export const SEARCH_SETTINGS = {
+  documents: {
+    group: "Knowledge",
+    kind: textList,
+    variable: "VIDRO_DOCUMENTS",
+    about:
+      "folders of this machine whose documents (Markdown, text, reStructuredText, AsciiDoc, HTML) every owner's runs find by `research`",
+    otherwise: "none",
+  },
   search: {
     group: "Web search",
     kind: oneOf("searxng", "brave", "tavily"),

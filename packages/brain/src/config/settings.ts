@@ -63,14 +63,6 @@ export const SETTINGS = {
     default: CLIENT_LIMITS.retries,
     about: "how often a request to the brain is sent again when the connection is lost",
   },
-  documents: {
-    group: "Knowledge",
-    kind: textList,
-    variable: "VIDRO_DOCUMENTS",
-    about:
-      "folders of this machine whose documents (Markdown, text, reStructuredText, AsciiDoc, HTML) every owner's runs find by `research`",
-    otherwise: "none",
-  },
   invitation: {
     group: "General",
     kind: anyText,

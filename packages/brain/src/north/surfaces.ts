@@ -17,6 +17,8 @@ import { handsSurface } from "./hands.ts";
 import { invitations } from "./hands/invitations.ts";
 import { journalSurface } from "./journal.ts";
 import type { JournalDependencies } from "./journal.ts";
+import { documentsSurface } from "./documents.ts";
+import type { DocumentDependencies } from "./documents.ts";
 import { knowledgeSurface } from "./knowledge.ts";
 import type { KnowledgeDependencies } from "./knowledge.ts";
 import { mcpSurface } from "./mcp.ts";
@@ -47,6 +49,7 @@ export interface SurfaceDependencies
     AnswerLinksDependencies,
     ChatDependencies,
     ConsoleDependencies,
+    DocumentDependencies,
     JournalDependencies,
     KnowledgeDependencies,
     McpDependencies,
@@ -80,6 +83,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   dialledHands,
   mcpSurface,
   knowledgeSurface,
+  documentsSurface,
   schedulesSurface,
   usageSurface,
   webhooksSurface,

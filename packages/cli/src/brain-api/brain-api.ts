@@ -15,7 +15,7 @@ export interface BrainApi {
   readonly runs: BrainRuns;
   readonly agents: Pick<AgentApi, "list" | "find" | "create" | "delete">;
   readonly hands: BrainHands;
-  readonly knowledge: Pick<KnowledgeApi, "list" | "search" | "find" | "add" | "verify" | "remove">;
+  readonly knowledge: Pick<KnowledgeApi, keyof KnowledgeApi>;
   readonly schedules: Pick<ScheduleApi, "list" | "add" | "remove">;
   /** Which model decides and why; undefined when the brain does not say. */
   decider(): Promise<string | undefined>;

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Brain } from "@vidro/brain";
 import type { KnowledgeRecord } from "@vidro/client";
-import { Fault, PAGE_LIMITS } from "@vidro/core";
+import { Fault, KNOWLEDGE_LIMITS, PAGE_LIMITS } from "@vidro/core";
 import type { BrainApi } from "./brain-api.ts";
 
 type Entry = Parameters<Brain["knowledge"]["add"]>[0];
@@ -34,6 +34,14 @@ export function embeddedKnowledge(open: () => Promise<Brain>): BrainApi["knowled
     async remove(id) {
       await find(id);
       await (await knowledge()).remove(id);
+    },
+    searchDocuments: async (words, part) =>
+      (await open()).documents.search(words, part?.limit ?? KNOWLEDGE_LIMITS.docsUnasked),
+    documentFolders: async () => (await open()).documents.status(),
+    async indexDocuments() {
+      const { documents } = await open();
+      await documents.refresh();
+      return documents.status();
     },
   };
 }

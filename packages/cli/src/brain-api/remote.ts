@@ -30,6 +30,9 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       add: (draft, how) => withFaults(knowledge.add(draft, how)),
       verify: (id, how) => withFaults(knowledge.verify(id, how)),
       remove: (id, how) => withFaults(knowledge.remove(id, how)),
+      searchDocuments: (words, how) => withFaults(knowledge.searchDocuments(words, how)),
+      documentFolders: (how) => withFaults(knowledge.documentFolders(how)),
+      indexDocuments: (how) => withFaults(knowledge.indexDocuments(how)),
     },
     schedules: {
       list: (part) => withFaults(schedules.list(part)),

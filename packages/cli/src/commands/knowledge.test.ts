@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { up } from "../daemon.fixture.ts";
 import { lines, Stage } from "../stage.fixture.ts";
@@ -42,4 +44,24 @@ test("a person keeps, finds, checks and removes findings of a daemon", async () 
   await using stage = await Stage.set();
   await using _ = await up(stage);
   await useKnowledge(stage);
+});
+
+test("documents of a configured folder are indexed and found by file and line", async () => {
+  await using stage = await Stage.set();
+  assert.match(
+    (await stage.run("kb", "status")).stderr,
+    /No folder of documents is set: vidro config explain documents/,
+  );
+  const handbook = join(stage.workspace, "handbook");
+  mkdirSync(handbook);
+  writeFileSync(join(handbook, "vault.md"), "# Vault\n\n## Discos\n\nO cofre tem quatro discos.\n");
+  writeFileSync(join(stage.home, "config.json"), JSON.stringify({ documents: [handbook, `${handbook}-gone`] }));
+  const indexed = await stage.run("kb", "index");
+  assert.equal(indexed.code, 1, "one folder is not there");
+  assert.match(indexed.stdout, /handbook {2}1 documents, 2 sections, looked at 20/);
+  assert.match(indexed.stdout, /handbook-gone cannot be opened/);
+  const found = await stage.run("kb", "search", "disco", "cofre");
+  assert.match(found.stdout, /handbook\/vault\.md:3 {2}Discos\n/);
+  const [row] = lines((await stage.run("kb", "search", "disco", "--json")).stdout);
+  assert.deepEqual([row?.["line"], row?.["title"]], [3, "Discos"]);
 });

@@ -1,4 +1,4 @@
-import type { KnowledgeRecord } from "@vidro/client";
+import type { DocumentFolderRecord, DocumentRecord, KnowledgeRecord } from "@vidro/client";
 import { Fault, TERMINAL_LIMITS } from "@vidro/core";
 import { oneLine, SHORT_ID_CHARS } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
@@ -27,12 +27,28 @@ export async function searchKnowledge(words: readonly string[], flags: PartFlags
   return withBrainApi(flags, async ({ knowledge }) => {
     const text = words.join(" ");
     const found = await knowledge.search(text, partOf(flags));
+    const documents = flags.status === undefined ? await knowledge.searchDocuments(text, partOf(flags)) : [];
+    if (documents.length > 0) {
+      if (found.length > 0) showRows(found, flags, "");
+      showDocuments(documents, flags);
+      return EXIT.ok;
+    }
     return showRows(
       found,
       flags,
       `Nothing is known about ${JSON.stringify(text)}. Add it: vidro kb add "<title>" "<text>"`,
     );
   });
+}
+
+/** Looks through the configured folders and prints what is indexed. */
+export async function indexDocuments(flags: Flags): Promise<number> {
+  return withBrainApi(flags, async ({ knowledge }) => showFolders(await knowledge.indexDocuments(), flags));
+}
+
+/** Prints what is indexed of each configured folder. */
+export async function showDocumentFolders(flags: Flags): Promise<number> {
+  return withBrainApi(flags, async ({ knowledge }) => showFolders(await knowledge.documentFolders(), flags));
 }
 
 /** Prints entries, newest first. */
@@ -110,6 +126,34 @@ export async function removeKnowledge(id: string, flags: Flags): Promise<number>
 
 function partOf({ status, limit = UNASKED }: PartFlags) {
   return { limit, ...(status === undefined ? {} : { status }) };
+}
+
+function showDocuments(found: readonly DocumentRecord[], { json = false }: Flags): void {
+  for (const document of found) {
+    if (json) writeJson({ ...document });
+    else {
+      const { path, line, title, snippet } = document;
+      print(`${path}:${line}  ${oneLine(title, TITLE_CHARS)}`, paint("dim", `  ${oneLine(snippet, SNIPPET_CHARS)}`));
+    }
+  }
+}
+
+function showFolders(folders: readonly DocumentFolderRecord[], { json = false }: Flags): number {
+  if (folders.length === 0) say("No folder of documents is set: vidro config explain documents");
+  for (const folder of folders) {
+    if (json) writeJson({ ...folder });
+    else print(...folderRows(folder));
+  }
+  return folders.some(({ fault }) => fault !== null) ? EXIT.failed : EXIT.ok;
+}
+
+function folderRows({ folder, documents, sections, at, leftOut, fault }: DocumentFolderRecord): readonly string[] {
+  const when = at === null ? "never looked at" : `looked at ${new Date(at).toLocaleString("sv")}`;
+  return [
+    `${folder}  ${documents} documents, ${sections} sections, ${when}`,
+    ...(fault === null ? [] : [paint("red", `  ${fault}`)]),
+    ...leftOut.map((reason) => paint("dim", `  left out: ${reason}`)),
+  ];
 }
 
 function showRows(found: readonly KnowledgeRecord[], { json = false }: Flags, nothing: string): number {

@@ -202,6 +202,16 @@ const COMMANDS: readonly Row[] = [
     "dice que usted ha comprobado una entrada",
   ],
   ["remove an entry", "remove uma entrada", "elimina una entrada"],
+  [
+    "look through the folders of documents now, and index what has changed",
+    "percorre agora as pastas de documentos e indexa o que mudou",
+    "recorre ahora las carpetas de documentos e indexa lo que ha cambiado",
+  ],
+  [
+    "show what is indexed of each folder of documents",
+    "mostra o que está indexado de cada pasta de documentos",
+    "muestra lo que está indexado de cada carpeta de documentos",
+  ],
 ];
 
 const RUN_WORDS: readonly Row[] = [

@@ -43,6 +43,12 @@ export function addKnowledge(root: Command, exit: Exit): void {
   reading("verify", "say that you have checked an entry")
     .argument(...ID)
     .action(async (id: string, flags) => exit(await (await load()).verifyKnowledge(id, flags)));
+  reading("index", "look through the folders of documents now, and index what has changed").action(async (flags) =>
+    exit(await (await load()).indexDocuments(flags)),
+  );
+  reading("status", "show what is indexed of each folder of documents").action(async (flags) =>
+    exit(await (await load()).showDocumentFolders(flags)),
+  );
   reading("remove", "remove an entry")
     .argument(...ID)
     .action(async (id: string, flags) => exit(await (await load()).removeKnowledge(id, flags)));
