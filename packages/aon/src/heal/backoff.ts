@@ -23,7 +23,7 @@ export function retryWithBackoff(): Heuristic {
     attempts: HEALING_LIMITS.attempts,
     fits: (failure) => isTransientFailure(failure),
     async mend({ failure, attempt, rest }) {
-      const delayMs = Math.max(failure.parseRetryAfter ?? 0, backoffMs(attempt, Math.random()));
+      const delayMs = Math.max(failure.askedDelayMs ?? 0, backoffMs(attempt, Math.random()));
       await rest(delayMs, "Waiting before the next try.");
       return { metadata: { delay_ms: delayMs } };
     },
@@ -39,7 +39,7 @@ export function handleRateLimit(): Heuristic {
     attempts: HEALING_LIMITS.attempts,
     fits: ({ status, code }) => status === 429 || /^(?:RATE_LIMITED|MODEL_RATE_LIMITED|TOO_MANY_REQUESTS)$/.test(code),
     async mend({ failure, attempt, rest }) {
-      const delayMs = failure.parseRetryAfter ?? backoffMs(attempt, Math.random());
+      const delayMs = failure.askedDelayMs ?? backoffMs(attempt, Math.random());
       await rest(delayMs, "Waiting for the rate limit to pass.");
       return { metadata: { delay_ms: delayMs } };
     },

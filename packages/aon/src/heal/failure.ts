@@ -13,7 +13,7 @@ export interface Failure {
   /** The port that could not be reached. */
   readonly port: number | undefined;
   /** Delay that the other side asked for. */
-  readonly parseRetryAfter: number | undefined;
+  readonly askedDelayMs: number | undefined;
   /** Whether it is certain that the operation had no effect. */
   readonly isBeforeEffect: boolean;
 }
@@ -46,7 +46,7 @@ export function failureOf(error: unknown): Failure {
     name,
     status,
     port: first((each) => numberIn(each, "port")),
-    parseRetryAfter: first(retryAfterIn),
+    askedDelayMs: first(retryAfterIn),
     isBeforeEffect:
       isDeclared ||
       REFUSED_CODES.test(code) ||
