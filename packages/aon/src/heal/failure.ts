@@ -61,11 +61,14 @@ export function isInvalid(name: string): boolean {
   return /^(?:ValidationError|ZodError|ValiError|SchemaError)$/.test(name);
 }
 
+const HTTP_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d\d:\d\d:\d\d/;
+
 /** The delay of a Retry-After value in milliseconds: seconds, or a date. */
 export function retryAfterMs(value: string, nowMs: number): number | undefined {
   const seconds = /^\s*(\d{1,9}(?:\.\d{1,3})?)\s*$/.exec(value)?.[1];
   if (seconds !== undefined) return Math.round(Number(seconds) * 1000);
-  const atMs = Date.parse(value);
+  // What else JavaScript takes for a date, such as -1, is none of HTTP.
+  const atMs = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
