@@ -8,8 +8,8 @@ import { isGenericWord } from "./words.ts";
 /** Above this probability an intent bears one unknown word more. */
 const CERTAIN = 0.9;
 /**
- * How probable an intent has to be where so many words mean nothing that its phrases mean: measured on phrases that were
- * held out, a third of the wrong ones are below it and one in eighty of the right ones.
+ * How probable an intent has to be where so many words mean nothing that its phrases mean. Of 222 new questions that left
+ * 6.3 of 100 wrong instead of 9.5, and 73.0 right instead of 74.8.
  */
 const UNEXPLAINED = [0, 0.85, 0.96];
 
@@ -28,7 +28,7 @@ export function isElsewhere(tokens: readonly Token[], wants: readonly Want[], pr
   const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
   if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const isFree = (token: Token) => takesAnyName(kind) && isRead(token);
-  if (tokens.some((token) => isForeign(token, kind) && !isFree(token) && !isEnding(tokens, token))) return true;
+  if (tokens.some((token) => isForeign(token, kind) && !isFree(token) && !isIdle(tokens, token))) return true;
   const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
   if (isUnspoken(tokens, strange, kind)) return true;
   const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
@@ -84,10 +84,15 @@ function isUnspoken(tokens: readonly Token[], strange: readonly Token[], kind: I
   return topics.length > 0 && topics.every((token) => (strange.includes(token) || isAsking(token)) && !isOwn(token));
 }
 
-/** Whether a word says how names end and orders nothing to end: "termina em .json". */
-function isEnding(tokens: readonly Token[], token: Token): boolean {
-  const next = tokens[tokens.indexOf(token) + 1]?.plain ?? "";
-  return token.plain.startsWith("termin") && /^(em|en|com|con|por)$/.test(next);
+/** Whether a word orders nothing where it stands: names that end, "termina em .json", and "remind me what this is called". */
+function isIdle(tokens: readonly Token[], { plain, written }: Token): boolean {
+  const at = tokens.findIndex((token) => token.written === written);
+  const next = tokens[at + 1]?.plain === "me" ? tokens[at + 2]?.plain : tokens[at + 1]?.plain;
+  if (plain.startsWith("termin")) return /^(em|en|com|con|por)$/.test(next ?? "");
+  return (
+    /^(remind|lembra|lembre|recuerda|recuerdame)$/.test(plain) &&
+    /^(what|which|how|who|where|the|o|a|os|as|qual|quais|como|que|cual|el|la|los|las)$/.test(next ?? "")
+  );
 }
 
 /** Whether an operand is read without what is around it: `$PATH` as PATH, `localhost:8080` as localhost. */

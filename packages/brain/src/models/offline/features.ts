@@ -2,7 +2,7 @@
 export const BUCKETS = 1 << 15;
 
 /** Number of buckets that features of a language are hashed into. */
-export const LANGUAGE_BUCKETS = 1 << 12;
+export const LANGUAGE_BUCKETS = 1 << 13;
 
 /** The word that stands for every word which is not known. */
 const UNKNOWN = "?";

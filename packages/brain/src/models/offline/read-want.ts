@@ -111,7 +111,7 @@ const reached: Reader = (tokens, kind) => {
 
 const killed: Reader = (tokens, kind) => {
   const [number] = numbersIn(tokens);
-  const isPort = says(tokens, words("port porta puerto"));
+  const isPort = says(tokens, words("port porta puerto listens listening escuta escutando escucha escuchando"));
   if (number !== undefined) return [isPort ? { kind, number, text: "port" } : { kind, number }];
   const [name] = namesIn(tokens, kind);
   return name === undefined ? undefined : [{ kind, name }];
@@ -206,7 +206,8 @@ const linesCounted: Reader = (tokens, kind) => {
 };
 
 const history: Reader = (tokens, kind) => {
-  const [file] = operands(tokens, "file", "path");
+  // "The changelog of the last 9 commits" names no file.
+  const [file] = operands(tokens, "file", "path").filter(({ written }) => !/^changelog$/i.test(written));
   const minutes = minutesIn(tokens);
   const [count] = minutes === undefined ? numbersIn(tokens) : [];
   const isSingle =

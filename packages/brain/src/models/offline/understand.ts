@@ -9,6 +9,7 @@ import { readWants } from "./read-want.ts";
 import { operands } from "./slots.ts";
 import { tokensOf } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
+import { isChange } from "./want.ts";
 import type { Intent, Understanding, Want } from "./want.ts";
 import { isGenericWord } from "./words.ts";
 
@@ -57,9 +58,11 @@ function wantsOf({ text, tokens, guesses }: Task, before: Understanding | undefi
   if (leaning !== undefined) return leaning;
   const asked = withoutOccasion(tokens);
   if (asked.length < tokens.length) return wantsOfClause(asked);
-  const clauses = clausesOf(tokens).map((clause) => wantsOfClause(clause));
+  const parts = clausesOf(tokens);
+  const clauses = parts.map((clause) => wantsOfClause(clause));
   const isMany = clauses.length > 1 && clauses.every((wants) => wants.length > 0);
-  if (isMany && !isOneRequest(guesses[0], clauses.flat())) return distinct(clauses.flat());
+  const isOne = isOneRequest(guesses[0], clauses.flat()) && !areWhole(parts, clauses);
+  if (isMany && !isOne) return distinct(clauses.flat());
   return wantsInOne(tokens, guesses);
 }
 
@@ -73,6 +76,7 @@ function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readon
   for (const [at, guess] of guesses.slice(0, 2).entries()) {
     const intent = intentIfBelieved(guess);
     if (intent === undefined || !isAhead(guess, guesses[at + 1])) return [];
+    if (isChange(intent) && guess.probability < LIKELY) return [];
     const wants = readWants(tokens, intent);
     if (wants === undefined || isElsewhere(tokens, wants, guess.probability)) continue;
     return wants;
@@ -87,6 +91,17 @@ function isAhead({ probability }: Guess, next: Guess | undefined): boolean {
 
 function intentIfBelieved(guess: Guess | undefined): Intent | undefined {
   return guess !== undefined && guess.probability >= BELIEVED ? guess.intent : undefined;
+}
+
+/** Words that a clause has at least which asks for something by itself. */
+const WHOLE = 3;
+
+/** Whether each clause asks for something else and leaves nothing out: "which branch is this, and how many commits are there". */
+function areWhole(parts: readonly (readonly Token[])[], clauses: readonly (readonly Want[])[]): boolean {
+  const kinds = new Set(clauses.map(([want]) => want?.kind));
+  // "The server crawls, what slows it down" asks for one thing, and says why.
+  const isBusy = kinds.has("top-cpu") || kinds.has("top-memory");
+  return kinds.size === clauses.length && !isBusy && parts.every(({ length }) => length >= WHOLE);
 }
 
 /** "Which processes use most CPU and memory" is one question, although "memory" alone would be another. */
@@ -154,5 +169,8 @@ function distinct(wants: readonly Want[]): readonly Want[] {
     const key = JSON.stringify(want.kind === "date" ? { ...want, kind: "time" } : want);
     return !seen.has(key) && seen.add(key);
   });
-  return found.length > 1 ? found.filter(({ kind }) => kind !== "help") : found;
+  // "Is notes.txt long? how many lines": the second names no file, and means the first.
+  const isRepeated = ({ kind, path }: Want) =>
+    path === "." && found.some((other) => other.kind === kind && other.path !== path);
+  return found.length > 1 ? found.filter((want) => want.kind !== "help" && !isRepeated(want)) : found;
 }
