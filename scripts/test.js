@@ -8,9 +8,14 @@ import { bundledCommands } from "./test-bundle.js";
 import { HANGS_MS, testsLongestFirst } from "./test-files.js";
 
 // All at once: most of the time of an installation is waiting.
-const installations = ["scripts", "scripts/bundler", "tests", "tests/clients", "packages/console"].map((folder) =>
-  once(spawn(process.execPath, [`${ROOT}scripts/install.js`, folder], { stdio: "inherit" }), "exit"),
-);
+const installations = [
+  "scripts",
+  "scripts/bundler",
+  "tests",
+  "tests/clients",
+  "packages/brain/vendors",
+  "packages/console",
+].map((folder) => once(spawn(process.execPath, [`${ROOT}scripts/install.js`, folder], { stdio: "inherit" }), "exit"));
 setUp();
 installTestPrograms([
   "bwrap:bubblewrap",

@@ -15,6 +15,8 @@ export interface FakeRequest {
   readonly headers: IncomingHttpHeaders;
   /** The parsed body; an empty object when there was none. */
   readonly body: JsonObject;
+  /** The body as it came. */
+  readonly raw: string;
   /** Resolves when the reply is over: `whole`, or `cut` when the asker went away before its end. */
   readonly over: Promise<"whole" | "cut">;
 }
@@ -39,10 +41,10 @@ export async function fakeOpenAi(...replies: FakeAnswer[]): Promise<FakeOpenAi> 
   const requests: FakeRequest[] = [];
   let arrived = Promise.withResolvers<FakeRequest>();
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await bodyOf(incoming);
+    const { raw, body } = await bodyOf(incoming);
     const { promise: over, resolve } = Promise.withResolvers<"whole" | "cut">();
     response.on("close", () => resolve(response.writableFinished ? "whole" : "cut"));
-    const request = { path: incoming.url ?? "", headers: incoming.headers, body, over };
+    const request = { path: incoming.url ?? "", headers: incoming.headers, body, raw, over };
     requests.push(request);
     const reply = queue.length > 1 ? queue.shift() : queue[0];
     (reply ?? status(500, "nothing was scripted"))(response, request);
@@ -68,11 +70,11 @@ export async function fakeOpenAi(...replies: FakeAnswer[]): Promise<FakeOpenAi> 
   };
 }
 
-async function bodyOf(incoming: IncomingMessage): Promise<JsonObject> {
-  let text = "";
-  for await (const chunk of incoming.setEncoding("utf8")) text += chunk;
-  const body: unknown = text === "" ? {} : JSON.parse(text);
-  return isObject(body) ? body : {};
+async function bodyOf(incoming: IncomingMessage): Promise<Pick<FakeRequest, "raw" | "body">> {
+  let raw = "";
+  for await (const chunk of incoming.setEncoding("utf8")) raw += chunk;
+  const body: unknown = raw === "" ? {} : JSON.parse(raw);
+  return { raw, body: isObject(body) ? body : {} };
 }
 
 /** A tool call as the fake streams it. */

@@ -8,8 +8,11 @@ import { test } from "node:test";
 import { bundledCommands } from "../../scripts/test-bundle.js";
 import { temporaryFolder } from "../support/local-runs.ts";
 import { anthropic } from "./anthropic.ts";
+import { bedrock, bedrockBearer, bedrockProcess } from "./bedrock.ts";
+import { azure, azureEntra, vertex } from "./clouds.ts";
 import { compatible } from "./compatible.ts";
 import { gemini } from "./gemini.ts";
+import { mistral } from "./mistral.ts";
 import { ollama } from "./ollama.ts";
 import { responses } from "./responses.ts";
 import type { JsonObject } from "@vidro/core";
@@ -18,7 +21,11 @@ import type { Vendor } from "./vendor.ts";
 
 /* A run of five steps against servers that enforce the rules of their vendors; the brain is killed before each step. */
 
-const VENDORS = [anthropic, gemini, responses, compatible("reasoning_content"), compatible("reasoning"), ollama];
+const VENDORS = [
+  ...[anthropic, gemini, responses, compatible("reasoning_content"), compatible("reasoning"), ollama],
+  // By packages of their own.
+  ...[mistral, azure, azureEntra, bedrock, bedrockProcess, bedrockBearer, vertex],
+];
 
 for (const vendor of VENDORS) {
   test(`what a model thought goes back to it, also when the brain is killed between any two steps: ${vendor.name}`, async (t) => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { fakeOpenAi } from "../support/fake-openai.ts";
+import type { FakeRequest } from "../support/fake-openai.ts";
 import { imageFormat } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 
@@ -27,6 +28,10 @@ export interface Vendor {
   readonly name: string;
   /** Settings of a brain that uses this server. */
   env(url: string): { readonly [name: string]: string };
+  /** Why the vendor does not let the request in, by its path and headers. */
+  admit?(request: FakeRequest): Refusal | undefined;
+  /** Type of its streams; that of server-sent events when left out. */
+  readonly streamType?: string;
   /** Why the request is refused; undefined when the vendor takes it. */
   refuse(body: JsonObject): Refusal | undefined;
   /** Streams the reply: a call of `read_file` for the step's file, or ANSWER when `step` is beyond the last. */
@@ -58,8 +63,9 @@ export async function serveVendor(
 ): Promise<VendorServer> {
   const refusals: string[] = [];
   const bodies: JsonObject[] = [];
-  const server = await fakeOpenAi((response, { body }) => {
-    const refusal = vendor.refuse(body);
+  const server = await fakeOpenAi((response, request) => {
+    const { body } = request;
+    const refusal = vendor.admit?.(request) ?? vendor.refuse(body);
     if (refusal !== undefined) {
       refusals.push(JSON.stringify(refusal.body));
       response.writeHead(refusal.status, { "content-type": "application/json" }).end(JSON.stringify(refusal.body));
@@ -68,7 +74,7 @@ export async function serveVendor(
     const step = vendor.repliesIn(body) + 1;
     if (!before(step)) return;
     bodies.push(body);
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.writeHead(200, { "content-type": vendor.streamType ?? "text/event-stream" });
     vendor.reply(response, body, step);
     response.end();
   });

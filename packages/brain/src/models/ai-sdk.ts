@@ -1,4 +1,9 @@
-import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
 import { asFault, Fault, MODEL_LIMITS } from "@vidro/core";
 import { TOOLS_IN_TEXT } from "@vidro/core/run";
 import type { FaultReport, HealTried, Model, ModelEvent, ModelRequest } from "@vidro/core";
@@ -23,6 +28,8 @@ export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   readonly key?: string;
   /** Where the key is read from instead, also again when the server refuses it. */
   readonly source?: KeySource;
+  /** Brings a prompt into the form that only this vendor wants. */
+  readonly shapePrompt?: (prompt: LanguageModelV4Prompt) => LanguageModelV4Prompt;
   /** Settings that only this vendor knows. */
   readonly providerOptions?: SharedV4ProviderOptions;
   /** Whether every model behind it calls tools natively, so that its text is prose. */
@@ -163,7 +170,8 @@ async function openStream(
   deadline: Deadline,
 ): Promise<{ readonly stream: ReadableStream<LanguageModelV4StreamPart>; readonly tags: TagReader | undefined }> {
   const model = await deadline.wait(attempt.load(attempt.source === undefined ? undefined : attempt.key));
-  const asked = callOptions(request, attempt);
+  const plain = callOptions(request, attempt);
+  const asked = { ...plain, prompt: attempt.shapePrompt?.(plain.prompt) ?? plain.prompt };
   const { stream } = await deadline.wait(
     model.doStream({ ...(attempt.isInText ? withoutTools(asked) : asked), abortSignal: deadline.signal }),
   );

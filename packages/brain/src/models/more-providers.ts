@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { baseUrl, firstListed, isListening } from "./address.ts";
 import { MODEL_LIMITS } from "@vidro/core";
+import { mistralPrompt } from "./ai-sdk/mistral-prompt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { openCompatible, openResponses } from "./open-model.ts";
 import type { Provider } from "./provider.ts";
@@ -61,6 +62,7 @@ const mistral: Provider = {
   address: "MISTRAL_BASE_URL",
   path: "/v1",
   providerOptions: { mistral: { parallelToolCalls: false } },
+  shapePrompt: mistralPrompt,
   async open(model, { url, key, packages }) {
     const { createMistral } = await loadPackage<{ createMistral: CreateModels }>("@ai-sdk/mistral", packages);
     return createMistral({ apiKey: key, fetch: boundedFetch, ...(url && { baseURL: url }) })(model);
@@ -73,9 +75,11 @@ const azure: Provider = {
   address: "AZURE_BASE_URL",
   path: "/openai/v1",
   details: ["AZURE_RESOURCE_NAME"],
-  providerOptions: {
-    openai: { parallelToolCalls: false, store: false },
-    azure: { parallelToolCalls: false, store: false },
+  optionsFor(deployment) {
+    // A deployment has any name, by which its package does not know a model that thinks; all but the oldest do.
+    const forceReasoning = !/gpt-?(?:3|4)/i.test(deployment);
+    const options = { parallelToolCalls: false, store: false, forceReasoning };
+    return { openai: options, azure: options };
   },
   async open(model, { url, key = "", packages, details }) {
     const { createAzure } = await loadPackage<{ createAzure: CreateModels }>("@ai-sdk/azure", packages);

@@ -1,4 +1,4 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4Prompt, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { KeySource } from "./key-source.ts";
 
 /** Base URL and key of a provider. */
@@ -50,6 +50,10 @@ export interface Provider {
   /** It is used only when it is named, and not looked for. */
   readonly isNamedOnly?: boolean;
   readonly providerOptions?: SharedV4ProviderOptions;
+  /** The same where they depend on the model. */
+  readonly optionsFor?: (model: string) => SharedV4ProviderOptions;
+  /** Brings a prompt into the form that only this vendor wants. */
+  readonly shapePrompt?: (prompt: LanguageModelV4Prompt) => LanguageModelV4Prompt;
   /** Loads the vendor's package and opens its model. */
   open(model: string, access: Access): Promise<LanguageModelV4>;
 }

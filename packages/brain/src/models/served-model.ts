@@ -23,12 +23,14 @@ export function openVendorModel(
   { access, config }: { readonly access: Access; readonly config: Config },
 ): PlacedModel {
   const facts = modelFacts(model, config, provider.local === undefined ? {} : { prices: FREE });
+  const providerOptions = provider.optionsFor?.(model) ?? provider.providerOptions;
   const opened = aiSdkModel({
     name: model === "" ? provider.name : `${provider.name}/${model}`,
     load: (key) => provider.open(model, key === undefined ? access : { ...access, key }),
     ...(access.key === undefined ? {} : { key: access.key }),
     ...(access.source === undefined ? {} : { source: access.source }),
-    ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
+    ...(provider.shapePrompt === undefined ? {} : { shapePrompt: provider.shapePrompt }),
+    ...(providerOptions === undefined ? {} : { providerOptions }),
     // Another address may serve any model; those of the vendor itself all call tools.
     ...(access.url === undefined && provider.isMixed !== true ? { native: true } : {}),
     ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),

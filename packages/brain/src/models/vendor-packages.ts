@@ -24,9 +24,20 @@ const NPM = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=er
  * that cannot be.
  */
 export async function loadVendorPackage<Module>(name: VendorPackage, folder: string): Promise<Module> {
-  if (!isThere(name, folder)) await installPackages(name, folder);
+  if (!isThere(name, folder)) await installOnce(name, folder);
   const { resolve } = createRequire(join(folder, "package.json"));
   return (await import(pathToFileURL(resolve(name)).href)) as Module;
+}
+
+/** Installations that this process has under way, by their folders. */
+const installing = new Map<string, Promise<void>>();
+
+function installOnce(name: VendorPackage, folder: string): Promise<void> {
+  const known = installing.get(folder);
+  if (known !== undefined) return known;
+  const installation = installPackages(name, folder).finally(() => installing.delete(folder));
+  installing.set(folder, installation);
+  return installation;
 }
 
 /** Whether the package of this version is in the folder. */
