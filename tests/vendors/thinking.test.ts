@@ -21,13 +21,11 @@ import type { Vendor } from "./vendor.ts";
 
 /* A run of five steps against servers that enforce the rules of their vendors; the brain is killed before each step. */
 
-const VENDORS = [
-  ...[anthropic, gemini, responses, compatible("reasoning_content"), compatible("reasoning"), ollama],
-  // By packages of their own.
-  ...[mistral, azure, azureEntra, bedrock, bedrockProcess, bedrockBearer, vertex],
-];
+const VENDORS = [anthropic, gemini, responses, compatible("reasoning_content"), compatible("reasoning"), ollama];
+/** Those whose packages are installed on demand. */
+const MORE_VENDORS = [mistral, azure, azureEntra, bedrock, bedrockProcess, bedrockBearer, vertex];
 
-for (const vendor of VENDORS) {
+for (const vendor of [...VENDORS, ...MORE_VENDORS]) {
   test(`what a model thought goes back to it, also when the brain is killed between any two steps: ${vendor.name}`, async (t) => {
     const { launcher: vidro } = bundledCommands();
     const folder = temporaryFolder(t);
