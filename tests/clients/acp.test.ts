@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
@@ -67,6 +67,8 @@ suite("vidro acp", () => {
     stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url });
     daemon = await DaemonProcess.up(stage, { flags: ["--port", "0", "--southbound-port", "0"] });
     writeFileSync(join(stage.workspace, "greeting.txt"), "hello world");
+    mkdirSync(join(stage.workspace, ".claude/commands"), { recursive: true });
+    writeFileSync(join(stage.workspace, ".claude/commands/salute.md"), "---\ndescription: Salutes\n---\nSalute $1.");
   });
 
   after(async () => {
@@ -129,6 +131,15 @@ suite("vidro acp", () => {
     assert.equal((await editor.prompt(sessionId, "Green.")).stopReason, "end_turn");
     assert.equal((await runs()).filter(({ task }) => task === "Green.").length, 0, "it was an answer and no task");
     await assert.rejects(editor.prompt("acp_none", "hello"), /There is no session acp_none/);
+    const listed = (editor.updates as readonly Update[]).find(
+      (one) => one.sessionUpdate === "available_commands_update",
+    );
+    assert.match(JSON.stringify(listed), /"name":"salute","description":"Salutes \(of the project\)"/);
+    assert.equal((await editor.prompt(sessionId, "/salute Ada")).stopReason, "end_turn");
+    assert.match(
+      (await runs())[0]?.task ?? "",
+      /^Salute Ada\.\n\n\[These words are the command \/salute of the project/,
+    );
     const image = { type: "image", mimeType: "image/gif", data: "R0lGODlhAwACAIAAAP8AAAAAACwAAAAAAwACAAACAoRRADs=" };
     assert.equal((await editor.prompt(sessionId, "Look at this picture.", image)).stopReason, "end_turn");
     assert.match(JSON.stringify(fake.requests.at(-1)?.body), /image\/gif is not shown/);

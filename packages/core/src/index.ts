@@ -3,6 +3,7 @@ export * from "./deferred.ts";
 export * from "./ed25519.ts";
 export type * from "./run-facts.ts";
 export * from "./event.ts";
+export * from "./command-file.ts";
 export * from "./fault.ts";
 export * from "./file-part.ts";
 export * from "./file-identity.ts";

@@ -6,6 +6,7 @@ import { addKnowledge } from "./knowledge-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addAcp, addMcp, addTcp, addWorker } from "./wire-program.ts";
 import { addWebhooks } from "./webhooks-program.ts";
+import { addFileCommands } from "./commands-program.ts";
 import { addProcesses } from "./processes-program.ts";
 import { addSchedules } from "./schedules-program.ts";
 import { helpIn } from "./help-words.ts";
@@ -48,6 +49,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addTokens(root, exit);
   addHands(root, exit);
   addProcesses(root, exit);
+  addFileCommands(root, exit);
   addMcp(root, exit);
   addAcp(root, exit);
   addTcp(root, exit);

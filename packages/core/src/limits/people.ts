@@ -153,3 +153,17 @@ export const CLIENT_LIMITS = {
   /** Wait for a daemon to prove that it runs. */
   probeMs: 2 * SECOND_MS,
 } as const;
+
+/** Bounds of commands from files. */
+export const COMMAND_FILE_LIMITS = {
+  /** Commands of a home and a project together. */
+  commands: 100,
+  /** Size of one file. */
+  fileBytes: 64 * KIB,
+  /** Length of a description that is shown. */
+  descriptionChars: 120,
+  /** Length of a hint that is shown. */
+  hintChars: 60,
+  /** Hidden characters that a refusal shows. */
+  shownHidden: 5,
+} as const;

@@ -6,6 +6,7 @@ import type { Action, Entry, FaultCode, FilePart, Json, JsonObject, QuestionAske
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 import { requireFolder } from "../../program/require-folder.ts";
 import { userName } from "../../view/questions.ts";
+import { readFileCommands, taskOfCommand } from "../talk/command-files.ts";
 import type { AcpSession, AcpSessions } from "./acp-sessions.ts";
 import { chunk, RunUpdates, editorToolCall } from "./run-updates.ts";
 
@@ -59,7 +60,7 @@ export class AcpAgent {
       case "authenticate":
         return Promise.resolve({});
       case "session/new":
-        return this.#begin(params);
+        return this.#begin(params, editor);
       case "session/load":
         return this.#load(params, editor);
       case "session/prompt":
@@ -77,10 +78,12 @@ export class AcpAgent {
     if (turn?.run !== undefined) this.#runs.abort(turn.run, "Cancelled in the editor.").catch(() => undefined);
   }
 
-  async #begin(params: JsonObject): Promise<JsonObject> {
+  async #begin(params: JsonObject, editor: Editor): Promise<JsonObject> {
     const cwd = folderIn(params);
     const sessionId = `acp_${randomUUIDv7()}`;
     await this.#sessions.keep(sessionId, { cwd, runs: [] });
+    // Behind the answer, which tells the editor of the session.
+    setImmediate(() => show(editor, sessionId, [availableCommands(cwd)]));
     return { sessionId };
   }
 
@@ -97,6 +100,7 @@ export class AcpAgent {
         show(editor, sessionId, updates.entry(entry));
       }
     }
+    show(editor, sessionId, [availableCommands(session.cwd)]);
     return {};
   }
 
@@ -108,7 +112,7 @@ export class AcpAgent {
     const turn: EditorTurn = { cancelled: new AbortController() };
     this.#turns.set(sessionId, turn);
     try {
-      const asked = { task: taskIn(params), files: imagesIn(params) };
+      const asked = { task: commandTask(taskIn(params), session.cwd), files: imagesIn(params) };
       const { run, after } = await this.#start(sessionId, session, asked);
       turn.run = run;
       if (turn.cancelled.signal.aborted) this.cancel({ sessionId });
@@ -285,6 +289,23 @@ function taskIn({ prompt }: JsonObject): string {
   if (task === "" && imagesIn({ prompt }).length > 0) return "Look at this.";
   if (task === "") throw new Fault("BAD_ARGUMENTS", "The prompt has no words.");
   return task.slice(0, RUN_LIMITS.taskChars);
+}
+
+/** The commands from files, as the editor lists them. */
+function availableCommands(cwd: string): JsonObject {
+  const commands = readFileCommands(cwd).map(({ name, description, hint, source }) => ({
+    name,
+    description: source === "project" ? `${description} (of the project)` : description,
+    ...(hint === undefined ? {} : { input: { hint } }),
+  }));
+  return { sessionUpdate: "available_commands_update", availableCommands: commands };
+}
+
+/** The task of a prompt that begins with a command from a file. */
+function commandTask(prompt: string, cwd: string): string {
+  const [, name = "", typed = ""] = /^\/(\S+)\s*([^]*)$/.exec(prompt) ?? [];
+  const command = readFileCommands(cwd).find((one) => one.name === name);
+  return command === undefined ? prompt : taskOfCommand(command, typed.trim());
 }
 
 /** The images of a prompt. */

@@ -8,11 +8,15 @@ import type { ModelFlags } from "../../program/model-flags.ts";
 import { USUAL_COLUMNS } from "../../view/columns.ts";
 import { approvalTable } from "../approvals.ts";
 import { runRows } from "../runs.ts";
+import { requireFolder } from "../../program/require-folder.ts";
+import { paint } from "../../view/symbols.ts";
+import { readFileCommands, taskOfCommand } from "./command-files.ts";
 import { sayWrapped } from "./say-wrapped.ts";
 import type { TalkWords } from "./talk-words.ts";
 
 const WORD_CHARS = 70;
 const LISTED_RUNS = 10;
+const HELP_CHARS = 160;
 
 /** How the tasks of a conversation are started, and what there is of it so far. */
 export interface TalkState {
@@ -27,7 +31,7 @@ export interface TalkState {
 /** A run to watch, or a task to start, when a command leads to one. */
 type CommandResult =
   | { readonly id: string; readonly isOwn: boolean }
-  | { readonly task: string; readonly tools: readonly string[] };
+  | { readonly task: string; readonly tools?: readonly string[] };
 
 /** A command of the conversation, what it is about and its state. */
 interface CommandCall {
@@ -40,8 +44,8 @@ interface CommandCall {
 type TalkCommand = (call: CommandCall) => Promise<CommandResult | void>;
 
 const COMMANDS: { readonly [name: string]: TalkCommand } = {
-  "/help": async ({ words }) => sayWrapped(...words.help.flatMap(helpRows)),
-  "?": async ({ words }) => sayWrapped(...words.help.flatMap(helpRows)),
+  "/help": showHelp,
+  "?": showHelp,
   "/runs": async ({ brain }) => print(...runRows(await brain.runs.list({ limit: LISTED_RUNS }))),
   "/new": async ({ state, words }) => {
     [state.thread, state.runs] = [undefined, []];
@@ -85,16 +89,35 @@ export async function talkCommand(
 ): Promise<CommandResult | undefined> {
   const [name = ""] = line.split(/\s/, 1);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) {
+  const argument = line.slice(name.length).trim();
+  if (command !== undefined) return (await command({ ...call, argument })) ?? undefined;
+  const written = readFileCommands(requireFolder(".")).find((one) => `/${one.name}` === name);
+  if (written === undefined) {
     sayWrapped(call.words.noCommand(oneLine(name, WORD_CHARS)));
     return undefined;
   }
-  return (await command({ ...call, argument: line.slice(name.length).trim() })) ?? undefined;
+  const task = taskOfCommand(written, argument);
+  if (written.source === "project")
+    sayWrapped(paint("dim", `  ${call.words.ofProject(oneLine(written.path, WORD_CHARS))}`));
+  return { task };
 }
 
 /** The commands that begin so. */
 export function commandsLike(before: string): readonly string[] {
-  return Object.keys(COMMANDS).filter((name) => name.startsWith(before) && name.startsWith("/"));
+  const own = Object.keys(COMMANDS).filter((name) => name.startsWith("/"));
+  const written = readFileCommands(requireFolder(".")).map(({ name }) => `/${name}`);
+  return [...new Set([...own, ...written])].filter((name) => name.startsWith(before));
+}
+
+async function showHelp({ words }: CommandCall): Promise<void> {
+  const written = readFileCommands(requireFolder(".")).filter(({ name }) => !Object.hasOwn(COMMANDS, `/${name}`));
+  sayWrapped(...words.help.flatMap(helpRows));
+  if (written.length === 0) return;
+  const rows = written.map(({ name, hint = "", description, source, path }) => {
+    const where = source === "project" ? ` (${words.ofProject(path)})` : "";
+    return `  /${name}${hint === "" ? "" : ` ${hint}`}  ${description}${where}`;
+  });
+  sayWrapped(words.fileCommands, ...rows.map((row) => oneLine(row, HELP_CHARS)).map((row) => `  ${row}`));
 }
 
 async function chooseModel({ argument, brain, state, words }: CommandCall): Promise<void> {

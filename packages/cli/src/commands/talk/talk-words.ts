@@ -33,6 +33,8 @@ export interface TalkWords {
   readonly tooMany: (most: number) => string;
   readonly noText: string;
   readonly unclosedQuote: string;
+  readonly fileCommands: string;
+  readonly ofProject: (file: string) => string;
   /** The task of /undo. */
   readonly undo: string;
 }
@@ -87,6 +89,8 @@ const EN: TalkWords = {
   tooMany: (most) => `a task has at most ${most} files`,
   noText: "it is no text",
   unclosedQuote: "A quote in the command is not closed.",
+  fileCommands: "Commands from files:",
+  ofProject: (file) => `a command of the project, from ${file}`,
   undo: "Undo the last change that you made to files, with the tool undo.",
 };
 
@@ -140,6 +144,8 @@ const PT: TalkWords = {
   tooMany: (most) => `uma tarefa tem no máximo ${most} arquivos`,
   noText: "não é texto",
   unclosedQuote: "Uma aspa no comando não está fechada.",
+  fileCommands: "Comandos de arquivos:",
+  ofProject: (file) => `um comando do projeto, de ${file}`,
   undo: "Desfaça a última mudança que fez em arquivos, com a ferramenta undo.",
 };
 
@@ -193,6 +199,8 @@ const ES: TalkWords = {
   tooMany: (most) => `una tarea tiene como máximo ${most} archivos`,
   noText: "no es texto",
   unclosedQuote: "Una comilla del comando no está cerrada.",
+  fileCommands: "Comandos de archivos:",
+  ofProject: (file) => `un comando del proyecto, de ${file}`,
   undo: "Deshaga el último cambio que hizo en archivos, con la herramienta undo.",
 };
 
