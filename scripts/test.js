@@ -32,6 +32,7 @@ installTestPrograms([
   "mandoc:mandoc",
   "initdb:postgresql",
   "redis-server:redis-server",
+  "nginx:nginx-light libnginx-mod-stream",
 ]);
 for (const [code] of await Promise.all(installations)) if (code !== 0) process.exit(code ?? 1);
 const isOnServers = process.argv[2] === "--servers";
@@ -70,7 +71,7 @@ function runOnServers(command) {
 function installTestPrograms(programs) {
   const missing = programs.filter((program) => !isInstalled(program.split(":")[0] ?? ""));
   if (missing.length === 0) return;
-  const packages = missing.map((program) => program.split(":")[1] ?? "");
+  const packages = missing.flatMap((program) => (program.split(":")[1] ?? "").split(" "));
   if (process.getuid?.() !== 0 || spawnSync("which", ["apt-get"]).status !== 0) {
     process.stderr.write(`test: please install: ${packages.join(" ")}\n`);
     process.exit(1);
@@ -79,6 +80,8 @@ function installTestPrograms(programs) {
   run("apt-get", ["update", "-qq"]);
   run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {
     DEBIAN_FRONTEND: "noninteractive",
+    // Servers that are installed are not started: tests start their own.
+    RUNLEVEL: "1",
   });
 }
 

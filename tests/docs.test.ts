@@ -20,7 +20,7 @@ const ELSEWHERE: { readonly [page: string]: number } = {
   "docs/how-to/back-up.md": 1,
   "docs/how-to/join-a-host.md": 1,
   "docs/how-to/local-models.md": 2,
-  "docs/how-to/scale.md": 3,
+  "docs/how-to/scale.md": 5,
 };
 
 let folder: string;
