@@ -59,7 +59,7 @@ function readPolicyThrough(
   { file: own, hostFile = HOST_POLICY, workspace, state, draft }: PolicyPlaces,
   through: string,
 ): OpenPolicy {
-  const places = { workspace: resolveWorkspace(workspace), home: realHome(), state: realpathSync(state) };
+  const places = { workspace: resolveWorkspace(workspace), home: realHome(), state: realPlace(state) };
   const isHost = draft === undefined && hostFile !== false && policyExists(hostFile, hostFile);
   if (isHost) refuseLoose(hostFile);
   const file = isHost ? hostFile : draft !== undefined || policyExists(own, through) ? own : undefined;
@@ -191,6 +191,11 @@ function policyExists(file: string, through: string): boolean {
   } catch (thrown) {
     throw new Fault("BAD_POLICY", `${file} cannot be reached: ${errnoCode(thrown)}`, { cause: thrown });
   }
+}
+
+/** The real path of a folder that may not be there yet: that of its nearest parent, and the rest of its name. */
+function realPlace(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : join(realPlace(dirname(folder)), basename(folder));
 }
 
 /** The real path of a file; for a hard link to a file of the hand's own state, its name there. */

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { OpenPolicy } from "@vidro/hands";
 import { requireFolder } from "../../program/require-folder.ts";
 import { homeFolder } from "../../program/settings.ts";
@@ -13,10 +12,5 @@ export function policyFile(): string {
 export async function openPolicyAt(file: string, isInForce: boolean): Promise<OpenPolicy> {
   const { openPolicy } = await import("@vidro/hands");
   const only = isInForce ? {} : { hostFile: false as const };
-  return openPolicy({ file, workspace: requireFolder("."), state: nearestFolder(homeFolder()), ...only });
-}
-
-/** The folder itself, or its nearest parent that exists: a check creates nothing. */
-function nearestFolder(folder: string): string {
-  return existsSync(folder) ? folder : nearestFolder(dirname(folder));
+  return openPolicy({ file, workspace: requireFolder("."), state: homeFolder(), ...only });
 }
