@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { asFault, FILE_LIMITS, imageFormat, imageMisfit, TERMINAL_LIMITS } from "@vidro/core";
@@ -59,7 +60,8 @@ async function readAllowed(path: string, words: TalkWords): Promise<string | Fil
   const inWorkspace = real.startsWith(`${workspace}${sep}`);
   const { decision, reason } = policy.judge({ kind: "file", operation: "read", path: real, inWorkspace });
   if (decision !== "allow") throw new Error(reason);
-  await using file = await open(real, "r");
+  // Without O_NONBLOCK, opening a fifo waits for its other end.
+  await using file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
   const stat = await file.stat();
   if (!stat.isFile()) throw new Error(words.noText);
   const bytes = Buffer.alloc(FILE_LIMITS.imageBytes + 1);
