@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { qrCode } from "@vidro/core/codec";
+import { up } from "../../packages/cli/src/daemon.fixture.ts";
+import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 
 /* Codes are read by a decoder that is not ours. */
 
@@ -40,4 +42,37 @@ test("a text of any length that fits, in any script, is read back from its code"
 test("a text that does not fit has no code", () => {
   assert.equal(qrCode("x".repeat(214)), undefined);
   assert.equal(qrCode("ã".repeat(107)), undefined);
+});
+
+/** The modules of a code that a terminal shows: what is drawn is light. */
+function modulesOf(lines: readonly string[]): readonly (readonly boolean[])[] {
+  return lines.flatMap((line) => [
+    line.split("").map((char) => char === " " || char === "▄"),
+    line.split("").map((char) => char === " " || char === "▀"),
+  ]);
+}
+
+test("M-09 a terminal prints the link of a question as a code that a camera reads", async () => {
+  await using stage = await Stage.set({ VIDRO_ANSWER_LINKS: "1" });
+  await using daemon = await up(stage);
+  const headers = { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" };
+  const body = JSON.stringify({ task: 'run "echo one >> effects.txt"' });
+  const { id } = (await (await fetch(`${daemon.url}/v1/runs`, { method: "POST", headers, body })).json()) as {
+    id: string;
+  };
+  while ((await (await fetch(`${daemon.url}/v1/runs/${id}`, { headers })).text()).includes('"running"'))
+    await new Promise(setImmediate);
+  const { stdout, stderr, code } = await stage.run("approvals", "link", id, "--qr");
+  assert.equal(code, 0, stderr);
+  const lines = stdout.trimEnd().split("\n");
+  const link = lines.at(-1) ?? "";
+  assert.match(link, new RegExp(`^${daemon.url}/answer#code=`));
+  assert.equal(read(modulesOf(lines.slice(0, -1))), link);
+  assert.match(stderr, /answers it once, within ten minutes/);
+  const asked = await fetch(`${daemon.url}/answer/question`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code: link.split("#code=")[1] }),
+  });
+  assert.match(await asked.text(), /effects\.txt/);
 });

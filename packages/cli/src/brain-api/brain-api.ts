@@ -23,6 +23,8 @@ export interface BrainApi {
   address(): Promise<string>;
   /** Address of the daemon's web console that signs a browser in, once and soon. */
   consoleLink(): Promise<string>;
+  /** Address of a page that answers the open question of a run, once and without signing in. */
+  answerLink(run: string): Promise<string>;
   /** What the daemon says of itself: readiness, its checks, and counts of runs and hands. */
   status(): Promise<DaemonStatus>;
 }

@@ -32,6 +32,7 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
     },
     address: () => needsDaemon("has an address"),
     consoleLink: () => needsDaemon("has a console"),
+    answerLink: () => needsDaemon("has links to questions"),
     status: () => needsDaemon("has a status"),
   };
 }

@@ -50,6 +50,10 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       const { path } = await postToBrain(address, "console/links", {});
       return `${url}${typeof path === "string" ? path : "/"}`;
     },
+    answerLink: async (run) => {
+      const { path } = await postToBrain(address, `v1/runs/${encodeURIComponent(run)}/answer-links`, {});
+      return `${url}${typeof path === "string" ? path : "/"}`;
+    },
     async status() {
       const [ready, agent] = await Promise.all([
         getFromBrain(address, "readyz"),

@@ -1,4 +1,4 @@
-import { Fault, TERMINAL_LIMITS } from "@vidro/core";
+import { Fault, isLoopbackHost, TERMINAL_LIMITS } from "@vidro/core";
 import {
   ALWAYS_YES,
   CHANGED_YES,
@@ -18,6 +18,7 @@ import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { print, say, writeJson } from "../program/output.ts";
 import { reviewLines } from "../view/approval-keys.ts";
+import { qrLines } from "../view/qr-lines.ts";
 import { userName } from "../view/questions.ts";
 import { showRun } from "../view/show-run.ts";
 import { paint } from "../view/symbols.ts";
@@ -68,6 +69,31 @@ export async function showApproval(given: string, flags: BrainFlags & { readonly
         ...question.text.split("\n"),
         ...(always === undefined ? [] : ["", "With --always:", ...reviewLines(always, question.language)]),
       );
+    return EXIT.ok;
+  });
+}
+
+/** Prints a link with which a phone answers what waits in a run, once; with `qr` as a code for its camera, too. */
+export async function linkApproval(
+  given: string,
+  flags: BrainFlags & { readonly qr?: boolean; readonly json?: boolean },
+): Promise<number> {
+  return withBrainApi(flags, async (brain) => {
+    const { run } = await findApproval(brain.runs, given);
+    const link = await brain.answerLink(run.id);
+    if (flags.json === true) {
+      writeJson({ run_id: run.id, link });
+      return EXIT.ok;
+    }
+    const code = flags.qr === true ? (qrLines(link) ?? []) : [];
+    const width = code[0]?.length ?? 0;
+    const isTooNarrow = process.stdout.isTTY && process.stdout.columns < width;
+    if (isTooNarrow) say(`The code takes ${width} columns: make the terminal wider, and ask again.`);
+    else print(...code);
+    print(link);
+    say("Its holder sees this plan and answers it once, within ten minutes, without signing in.");
+    if (isLoopbackHost(new URL(link).hostname))
+      say("Only this machine can open it: start the brain with vidro up --host and a certificate.");
     return EXIT.ok;
   });
 }

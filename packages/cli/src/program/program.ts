@@ -145,6 +145,12 @@ function addApprovals(root: Command, exit: Exit): void {
     .argument(...which)
     .option(...JSON_FLAG)
     .action(async (run: string, flags) => exit(await (await load()).showApproval(run, flags)));
+  addBrainFlags(approvals.command("link"))
+    .description("print a link with which a phone answers what waits in a run, once")
+    .argument(...which)
+    .option("--qr", "also as a QR code for the phone's camera")
+    .option(...JSON_FLAG)
+    .action(async (run: string, flags) => exit(await (await load()).linkApproval(run, flags)));
   addBrainFlags(approvals.command("approve"))
     .description("approve the plan that waits in a run")
     .argument(...which)
