@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
 import { Fault, MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
+import manifest from "../package.json" with { type: "json" };
 import { makeHome } from "./daemon/home-folder.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
 import type { Bus, Hand, Journal, LiveBus, Records, SpendingSums } from "@vidro/core";
@@ -26,7 +27,7 @@ import { TaskStreams } from "./run/task-streams.ts";
 import { RunRequests } from "./run/run-requests.ts";
 import { sharedCostsIn } from "./run/shared-costs.ts";
 import type { CostBounds } from "./run/shared-costs.ts";
-import type { Reloadable } from "./south/local.ts";
+import type { LocalOptions, Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
 import type { RelayOptions } from "./south/relay.ts";
@@ -34,6 +35,7 @@ import { LOCAL_HAND, localDocuments, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import { openAgentCatalog } from "./catalog/agents.ts";
 import { HelperRuns } from "./run/helper-runs.ts";
+import type { AgentFinder } from "./run/helper-runs.ts";
 import { delegateTool } from "./tools/delegate.ts";
 import { equippedHand } from "./tools/equipped-hand.ts";
 import { researchTool } from "./tools/research.ts";
@@ -92,6 +94,8 @@ export interface BrainOptions {
   /** Wraps the journal that runs write to, for metrics, logs and webhooks. */
   readonly observe?: (journal: Journal, records: Records) => Journal;
   readonly log?: Log;
+  /** Called with the number of spans of traces that were lost. */
+  readonly droppedSpans?: (spans: number) => void;
   /** Gets bugs of Vidro with their stacks. */
   readonly report?: (traceId: string, thrown: unknown) => void;
 }
@@ -102,14 +106,13 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { journal: opened, ...state } = await openStoreAndBus(options, log);
   const { records, spending, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
-  const observed = withStreams(options.observe?.(opened, records) ?? opened, bus);
+  const traces = await openTracing(options);
+  const traced = traces?.journal(opened) ?? opened;
+  const observed = withStreams(options.observe?.(traced, records) ?? traced, bus);
   const delegate: HelperRuns["delegate"] = (what) => helpers.delegate(what);
   const { journal, knowledge, documents, equip } = openKnowledge(options, observed.journal, delegate);
   const reloadables = new Set<Reloadable>();
-  const local =
-    options.localHand === false
-      ? undefined
-      : new LocalHands((workspace) => openLocalHand({ home, workspace, env: config.env, reloadables, log }));
+  const local = openLocalHands(options, reloadables, traces?.add);
   const model = openModels(config);
   const own = local === undefined ? {} : { local };
   const hands = new HandRegister({ records, log, now: Date.now, floor: incarnation.floor, equip, ...own });
@@ -130,9 +133,11 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     holder: thisHolder(),
     isRevoked: (token) => isTokenRevoked(records, token),
     ...CHANCE,
+    ...(traces === undefined ? {} : { traces }),
     report,
   });
-  const helpers = new HelperRuns({ runs, journal, agent: (name) => openAgentCatalog(home, records).find(name) });
+  const agent: AgentFinder = (name) => openAgentCatalog(home, records).find(name);
+  const helpers = new HelperRuns({ runs, journal, agent, traces });
   requests?.serve(runs.serveRequest);
   return {
     ...state,
@@ -154,6 +159,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await journal.close();
       await Promise.all([knowledge.close(), documents.close()]);
       await bus?.close();
+      await traces?.close();
     },
   };
 }
@@ -163,6 +169,16 @@ const NO_KEYS: readonly string[] = [];
 function costBounds(config: Config): CostBounds {
   const [threadUsd, dayUsd] = [config.get("max_thread_cost"), config.get("max_day_cost")];
   return { ...(threadUsd === undefined ? {} : { threadUsd }), ...(dayUsd === undefined ? {} : { dayUsd }) };
+}
+
+/** The hand of this machine for each workspace, unless it is left out. */
+function openLocalHands(
+  { home, config: { env }, localHand, log = () => undefined }: BrainOptions,
+  reloadables: Set<Reloadable>,
+  span: LocalOptions["span"],
+): LocalHands | undefined {
+  if (localHand === false) return undefined;
+  return new LocalHands((workspace) => openLocalHand({ home, workspace, env, reloadables, log, span }));
 }
 
 /** What differs each time: the clock, chance, and ids of runs, threads and actions. */
@@ -187,6 +203,16 @@ function withStreams(journal: Journal, bus: Bus | undefined): { readonly journal
   const streams = new TaskStreams(bus);
   return { journal: streams.journal(journal), live: streams.live(live) };
 }
+
+/** Traces of runs; a brain without a receiver for them loads nothing of it. */
+async function openTracing({ config: { env }, droppedSpans: dropped = () => undefined }: BrainOptions) {
+  if (!TRACE_VARIABLES.some((name) => (env[name] ?? "") !== "")) return undefined;
+  const { Tracing } = await import("./observe/trace/tracing.ts");
+  return Tracing.open({ env, version: manifest.version, dropped });
+}
+
+/** The variables of OpenTelemetry that name a receiver. */
+const TRACE_VARIABLES = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
 /** Relays hands between brains that share a bus; a brain without one loads nothing of it. */
 async function openRelay(bus: RelayOptions["bus"] | undefined, options: Omit<RelayOptions, "bus">) {

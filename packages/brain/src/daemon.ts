@@ -181,6 +181,14 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
+function countedTelemetry(metrics: Metrics): TelemetryStore {
+  return new TelemetryStore({
+    now: Date.now,
+    counted: () => metrics.ingest.inc({ kind: "telemetry" }),
+    dropped: (why) => metrics.samplesDropped.inc({ why }),
+  });
+}
+
 /** Opens the store and makes everything that a daemon consists of; nothing is started yet. */
 async function openParts(options: DaemonOptions): Promise<Parts> {
   const { home, config } = options;
@@ -203,6 +211,7 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
         log,
         wrote: (thrown) => watch?.wrote(thrown),
       }),
+    droppedSpans: (spans) => metrics.spansDropped.inc(undefined, spans),
     log,
     report: (traceId, thrown) => log("run.faulted", { trace_id: traceId, stack: thrownStack(thrown) }),
   });
@@ -210,11 +219,7 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
   watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns: options.onRestart === "hold" });
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
   const sessions = new Sessions(brain.records, tokens);
-  const telemetry = new TelemetryStore({
-    now: Date.now,
-    counted: () => metrics.ingest.inc({ kind: "telemetry" }),
-    dropped: (why) => metrics.samplesDropped.inc({ why }),
-  });
+  const telemetry = countedTelemetry(metrics);
   const gateways = makeGateways({
     ...brain,
     home,

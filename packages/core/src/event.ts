@@ -134,6 +134,8 @@ export interface RunStarted {
   readonly forked?: ForkedFrom;
   /** The run that this one helps; absent for a run that no other run started. */
   readonly parent?: ParentLink;
+  /** The `traceparent` that the run continues; absent without traces. */
+  readonly trace?: string;
 }
 
 /** The beginning that a forked run has from another one: its prompt up to an entry. No effect before it happens again. */

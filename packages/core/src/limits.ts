@@ -11,6 +11,7 @@ export * from "./limits/run.ts";
 export * from "./limits/southbound.ts";
 export * from "./limits/store.ts";
 export * from "./limits/tcp.ts";
+export * from "./limits/trace.ts";
 export * from "./limits/units.ts";
 export * from "./limits/wire.ts";
 export * from "./limits/worker.ts";

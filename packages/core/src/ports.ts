@@ -181,6 +181,8 @@ export interface ModelRequest {
   readonly inText?: readonly string[];
   /** The last turn asks for a summary of the conversation. */
   readonly isSummary?: true;
+  /** The place of this call in a trace, for the model's server. */
+  readonly traceparent?: string;
 }
 
 /** A tool call as the model made it; `input` is the raw text when it is not a JSON object. */
@@ -259,6 +261,8 @@ export interface Order {
   readonly warrant?: string;
   /** Why the hand's end of the link rejects the approval. */
   readonly unproven?: FaultReport;
+  /** The place of this order in a trace. */
+  readonly traceparent?: string;
 }
 
 /** What a hand streams; all but `output` are terminal. */

@@ -2,6 +2,7 @@ import { LINKS } from "./links/links.ts";
 import type * as redialModule from "./links/redial.ts";
 
 export { readBrainKey } from "./enrol/brain-key.ts";
+export { exportSpans, loadTraces } from "./export-spans.ts";
 export { localHand } from "./hand.ts";
 export { mountingHand } from "./mounting-hand.ts";
 export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand-options.ts";

@@ -79,6 +79,7 @@ export async function handleRequest(
   response.once("close", () => noteRequest(ctx, performance.now() - startedAt));
   const contained: Containment = {
     fields: { request_id: ctx.requestId },
+    traceparent: request.headers["traceparent"]?.toString(),
     end: (fault) => replyFault(ctx, fault),
   };
   containEvents(contained, request);

@@ -78,7 +78,8 @@ export function upgradeHandler(
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       context.log("websocket.opened", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
       const fields = { owner: caller.owner, token_id: caller.tokenId };
-      const contained = { fields, end: () => webSocket.terminate() };
+      const traceparent = request.headers["traceparent"]?.toString();
+      const contained = { fields, traceparent, end: () => webSocket.terminate() };
       containEvents(contained, webSocket);
       contain(contained, () =>
         takeOver({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, context.going) }),

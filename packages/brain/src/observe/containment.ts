@@ -14,6 +14,8 @@ import type { Metrics } from "./metrics.ts";
 export interface Containment {
   /** Its log fields. */
   readonly fields: LogFields;
+  /** The `traceparent` that a client sent with it. */
+  readonly traceparent?: string | undefined;
   /** Ends it with the fault; must not throw. */
   end(fault: Fault): void;
 }
@@ -23,6 +25,11 @@ const containers = new AsyncLocalStorage<Containment>();
 /** Runs work whose escaped errors, now or in anything that it starts, end only `contained`. */
 export function contain<Result>(contained: Containment, work: () => Result): Result {
   return containers.run(contained, work);
+}
+
+/** The `traceparent` of the request or link that this code works for. */
+export function currentTraceparent(): string | undefined {
+  return containers.getStore()?.traceparent;
 }
 
 /**

@@ -45,6 +45,11 @@ export class Metrics {
     "telemetry_dropped_total",
     "Telemetry samples dropped before their hour was over, by the bound that was exceeded",
   );
+  readonly spansDropped = this.#series(
+    "counter",
+    "spans_dropped_total",
+    "Spans of traces that their receiver did not take in time",
+  );
   /** `started`, `finished`, `failed`, `aborted`. */
   readonly runs = this.#series("counter", "runs_total", "Runs that reached a state, by state");
   readonly steps = this.#series("counter", "steps_total", "Steps of runs, each with one call of the model");

@@ -1,15 +1,16 @@
 import { STORE_LIMITS } from "@vidro/core";
 import { buildPrompt, compactBySummary, compactConversation, replyEvents, summaryPrompt } from "@vidro/core/run";
-import type { Event, LiveEvent } from "@vidro/core";
+import type { Event, LiveEvent, ModelRequest } from "@vidro/core";
 import type { RunState, SharedCost } from "@vidro/core/run";
 import { isTransient } from "../stores/transient-faults.ts";
+import { modelKey } from "../observe/trace/model-key.ts";
 import { LiveText } from "./live-text.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 
 /** The loop of a run, as a call of its model sees it. */
 interface CallingLoop {
   readonly run: string;
-  readonly deps: Pick<RunDependencies, "model" | "redactor" | "live" | "newActionId">;
+  readonly deps: Pick<RunDependencies, "model" | "redactor" | "live" | "newActionId" | "traces">;
   /** State of the run, with every event recorded so far. */
   readonly state: () => RunState;
   readonly record: (events: readonly Event[]) => void;
@@ -26,7 +27,7 @@ async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
   const { redactor, live, newActionId } = loop.deps;
   const publish = (event: LiveEvent): void => live.publish(loop.run, { after: loop.state().seq, event });
   let liveText = new LiveText(loop.state(), redactor);
-  for await (const event of loop.deps.model.call(buildPrompt(loop.state()), loop.signal)) {
+  for await (const event of loop.deps.model.call(placeInTrace(loop, buildPrompt(loop.state())), loop.signal)) {
     switch (event.type) {
       case "delta":
         publish(liveText.nextDelta(event));
@@ -55,12 +56,21 @@ async function askForStep(loop: CallingLoop): Promise<readonly Event[]> {
 
 /** What a summary comes to: the conversation is shortened in any case, without one by lines of a digest. */
 async function askForSummary(loop: CallingLoop): Promise<readonly Event[]> {
-  for await (const event of loop.deps.model.call(summaryPrompt(loop.state()), loop.signal)) {
+  for await (const event of loop.deps.model.call(placeInTrace(loop, summaryPrompt(loop.state())), loop.signal)) {
     if (event.type === "healed" && !loop.signal.aborted) loop.record([event.heal]);
     if (event.type === "replied") return [compactBySummary(loop.state(), event.reply)];
     if (event.type === "failed") return loop.signal.aborted ? [] : [compactConversation(loop.state(), event.fault)];
   }
   throw endless(loop);
+}
+
+/** The request with its place in the trace of its run, if there is one. */
+function placeInTrace({ run, deps: { traces }, state }: CallingLoop, request: ModelRequest): ModelRequest {
+  if (traces === undefined) return request;
+  const { started, used, attempt, phase } = state();
+  const summary = phase.name === "calling-model" ? phase.summary : undefined;
+  const key = modelKey({ step: used.steps, attempt, summary });
+  return { ...request, traceparent: traces.traceparent(run, started, key) };
 }
 
 function endless({ deps: { model } }: CallingLoop): Error {

@@ -323,14 +323,17 @@ export class RunLoop {
   }
 
   #orderOf(action: Action, approved: string | undefined): Order {
-    const { tools, ledger } = this.#state;
+    const { tools, ledger, started } = this.#state;
+    const { traces } = this.#deps;
+    const { run } = this.#lease;
     return {
       action: handAction(action, tools),
       epoch: this.#lease.epoch,
-      run: this.#lease.run,
+      run,
       ttlMs: RUN_LIMITS.orderMs,
       ...(approved === undefined ? {} : { approved }),
       ...(ledger === undefined ? {} : { ledger }),
+      ...(traces === undefined ? {} : { traceparent: traces.traceparent(run, started, `action:${action.id}`) }),
     };
   }
 

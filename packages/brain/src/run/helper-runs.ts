@@ -6,14 +6,18 @@ import { oneLine } from "@vidro/core/text";
 import type { AgentProfile } from "../catalog/agent.ts";
 import { isOpen } from "../stores/run-rules.ts";
 import { isTransient } from "../stores/transient-faults.ts";
+import type { RunTraces } from "./run-dependencies.ts";
 import type { Runs, StartRequest } from "./runs.ts";
+
+/** Finds the agent of a name; NOT_FOUND when there is none. */
+export type AgentFinder = (name: string) => Promise<AgentProfile>;
 
 /** Dependencies of HelperRuns. */
 interface HelperDependencies {
   readonly runs: Pick<Runs, "start" | "resume" | "abort">;
   readonly journal: Pick<Journal, "head" | "read" | "watch">;
-  /** The agent of that name; NOT_FOUND when there is none. */
-  readonly agent: (name: string) => Promise<AgentProfile>;
+  readonly agent: AgentFinder;
+  readonly traces?: RunTraces | undefined;
 }
 
 type Helper = Delegation["helpers"][number];
@@ -76,7 +80,7 @@ export class HelperRuns {
       history: [],
       tools: toolsOf(helper, agent, parent),
       budget: budgetOf(helper, state, count),
-      helper: { id: helper.id, parent: link },
+      helper: { id: helper.id, parent: link, ...this.#traceOf(parent) },
       ...(started.startedWith === undefined ? {} : { token: started.startedWith }),
       ...(started.interactive === true ? { interactive: true } : {}),
       ...(started.sampling?.reasoning === undefined ? {} : { sampling: { reasoning: started.sampling.reasoning } }),
@@ -86,6 +90,12 @@ export class HelperRuns {
       // Another process has started it meanwhile.
       if ((await this.#deps.journal.head(helper.id)) === undefined) throw thrown;
     });
+  }
+
+  /** Helpers are below the action in the trace of their parent. */
+  #traceOf({ state, link }: Parent): { readonly trace?: string } {
+    const { traces } = this.#deps;
+    return traces === undefined ? {} : { trace: traces.traceparent(link.run, state.started, `action:${link.action}`) };
   }
 
   /** The end of a helper; undefined when the parent is aborted first. Every few seconds it is seen to that it is driven. */

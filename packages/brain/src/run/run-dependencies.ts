@@ -1,6 +1,14 @@
-import type { Hand, Journal, LiveBus, Model } from "@vidro/core";
+import type { Hand, Journal, LiveBus, Model, RunStarted } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 import type { ReadSharedCosts } from "./shared-costs.ts";
+
+/** The places of runs in traces. */
+export interface RunTraces {
+  /** Whether a text that a client sent is a `traceparent`. */
+  readonly isTrace: (text: string) => boolean;
+  /** The `traceparent` of a span of a run, for the process that does the work. */
+  readonly traceparent: (run: string, started: RunStarted, key: string) => string;
+}
 
 /** Dependencies of the loop of one run. */
 export interface RunDependencies {
@@ -16,6 +24,8 @@ export interface RunDependencies {
   readonly sharedCosts?: ReadSharedCosts;
   /** Generation of the journal's store; the first without it. */
   readonly generation?: number;
+  /** Traces of runs; absent where none are asked for. */
+  readonly traces?: RunTraces;
   readonly newActionId: () => string;
   /** Gets bugs of Vidro with their stacks; the run records only the trace id. */
   readonly report: (traceId: string, thrown: unknown) => void;

@@ -11,6 +11,7 @@ import { openingEntries } from "./opening-entries.ts";
 import { abortIfRevoked } from "./revoked-token.ts";
 import { toolbelt } from "./toolbelt.ts";
 import { runBudget, unpricedModel } from "./run-budget.ts";
+import { traceOfStart } from "./trace-of-start.ts";
 import { readState } from "./read-state.ts";
 import { filesField } from "./task-files.ts";
 import { withEarlier } from "./thread-history.ts";
@@ -67,8 +68,8 @@ export interface StartRequest extends RunTarget, EarlierTurns {
   readonly token?: string;
   /** The beginning of a forked run; it needs the history, too. */
   readonly fork?: Pick<RunStarted, "forked" | "facts" | "changed">;
-  /** A helper: the id of its run, and the action that it works for. */
-  readonly helper?: { readonly id: string; readonly parent: ParentLink };
+  /** A helper: the id of its run, the action that it works for, and its place in a trace. */
+  readonly helper?: { readonly id: string; readonly parent: ParentLink; readonly trace?: string };
 }
 
 /** The hand and the folder that a run works with. */
@@ -152,6 +153,7 @@ export class Runs {
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
       ...(request.helper === undefined ? {} : { parent: request.helper.parent }),
+      ...traceOfStart(request, this.#deps),
       ...(request.token === undefined ? {} : { startedWith: request.token }),
       ...(model.window === undefined ? {} : { window: model.window }),
       ...(model.summarises === true ? { summarises: true } : {}),

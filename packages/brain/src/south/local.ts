@@ -1,13 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Action, Hand, ScanDocuments, ToolSpec } from "@vidro/core";
+import type { TraceSpan } from "@vidro/core/trace";
 import type { HomePolicy } from "@vidro/core/policy";
 import type { RedialModule, Reloadable } from "@vidro/hands";
 import manifest from "../../package.json" with { type: "json" };
 import type { Log } from "../observe/log.ts";
 
 /** Options of the hand in this process. */
-interface LocalOptions {
+export interface LocalOptions {
   /** The brain's own folder, which tools cannot access. */
   readonly home: string;
   readonly workspace: string;
@@ -16,6 +17,8 @@ interface LocalOptions {
   readonly env: { readonly [name: string]: string | undefined };
   /** Is told of MCP servers that are left out. */
   readonly log: Log;
+  /** Takes the spans of its orders; absent without traces. */
+  readonly span?: ((span: TraceSpan) => void) | undefined;
 }
 
 export type { Reloadable } from "@vidro/hands";
@@ -27,8 +30,9 @@ export const LOCAL_HAND = "local";
 const load = () => import("@vidro/hands");
 
 /** Opens the hand of this machine for a workspace. */
-export async function openLocalHand({ home, workspace, env, reloadables, log }: LocalOptions): Promise<Hand> {
-  const { openReloadablePolicy: keepPolicy, mountingHand } = await load();
+export async function openLocalHand(options: LocalOptions): Promise<Hand> {
+  const { home, workspace, env, reloadables, log, span } = options;
+  const { openReloadablePolicy: keepPolicy, mountingHand, loadTraces } = await load();
   const { version } = manifest;
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
@@ -37,6 +41,7 @@ export async function openLocalHand({ home, workspace, env, reloadables, log }: 
     { id: LOCAL_HAND, workspace, state, reserved: home, policy, additions: policy.additions, env },
     { file: join(home, "mcp.json"), version, note: (why) => log("mcp.unmounted", { why }) },
   );
+  if (span !== undefined) (await loadTraces()).traceHand(hand, span);
   const reloadable = { what: "policy", reload: policy.reload };
   reloadables.add(reloadable);
   const allowAlways = hand.allowAlways?.bind(hand);

@@ -122,15 +122,17 @@ class CodeSession {
 
 /** The hand of this process, under the policy of this home. */
 async function executorHand(workspace: string): Promise<Hand> {
-  const { mountingHand, openPolicy } = await import("@vidro/hands");
+  const { exportSpans, mountingHand, openPolicy } = await import("@vidro/hands");
   const home = homeFolder();
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
-  return mountingHand(
+  const hand = await mountingHand(
     { id: "executor", workspace, state, reserved: home, policy },
     { file: join(home, "mcp.json"), version: manifest.version, note: say },
   );
+  await exportSpans(hand, manifest.version);
+  return hand;
 }
 
 interface ExecutorAbout {

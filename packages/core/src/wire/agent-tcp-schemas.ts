@@ -123,6 +123,7 @@ export const RUN_TOOL_SCHEMA = {
     approved: text(TCP_LIMITS.actionChars),
     ledger: text(TCP_LIMITS.actionChars),
     warrant: text(TCP_LIMITS.actionChars),
+    traceparent: text(TCP_LIMITS.actionChars),
     /** Whether output is sent while the action runs. */
     live: { type: "boolean" },
   },

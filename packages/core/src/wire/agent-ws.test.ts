@@ -136,6 +136,7 @@ test("an order arrives as it was sent, for tools with a method of their own and 
       approved: "hash",
       ledger: "mark",
       warrant: "w",
+      traceparent: "00-1-2-01",
     };
     const read = orderOfRequest(openEnvelope(orderMessage(order, 7)));
     assert.deepEqual(

@@ -130,7 +130,7 @@ export function bareOrder({ action }: Order): JsonObject {
 
 /** The request to carry out an action. */
 export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
-  const { action, approved, run, epoch, ttlMs, ledger, warrant } = order;
+  const { action, approved, run, epoch, ttlMs, ledger, warrant, traceparent } = order;
   return {
     ...actionRequest(action),
     session_epoch: sessionEpoch,
@@ -140,6 +140,7 @@ export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
     ...(approved === undefined ? {} : { approved }),
     ...(ledger === undefined ? {} : { ledger }),
     ...(warrant === undefined ? {} : { warrant }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 
@@ -158,7 +159,7 @@ export function judgeMessage({ id, tool, input }: Action): JsonObject {
 export function orderOfRequest({ method, fields }: AgentRequest): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = fields;
   const [approved, ledger] = [textIn(fields, "approved"), textIn(fields, "ledger")];
-  const warrant = textIn(fields, "warrant");
+  const [warrant, traceparent] = [textIn(fields, "warrant"), textIn(fields, "traceparent")];
   return {
     action: actionOf(method, fields),
     // Without a run id the session epoch fences orders: those of an older session are refused.
@@ -168,6 +169,7 @@ export function orderOfRequest({ method, fields }: AgentRequest): Order {
     ...(approved === undefined ? {} : { approved }),
     ...(ledger === undefined ? {} : { ledger }),
     ...(warrant === undefined ? {} : { warrant }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 

@@ -117,6 +117,7 @@ export const BRAIN_MESSAGE_SCHEMAS: { readonly [type: string]: JsonObject } = {
     run_epoch: count,
     approved: name,
     ledger: name,
+    traceparent: name,
   }),
   judge_tool: closedObject(["tool_name", "tool_id", "parameters"], CALL),
   cancel_tool: closedObject(["tool_id"], { tool_id: name }),

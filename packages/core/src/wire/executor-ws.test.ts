@@ -57,7 +57,7 @@ test("an order comes out as it went in, whatever its input", () => {
       assert.deepEqual(action, { id: "act_1", tool, input: given, callId: "act_1" });
     }),
   );
-  const approved = { ...order("count", {}), approved: "hash" };
+  const approved = { ...order("count", {}), approved: "hash", traceparent: "00-1-2-01" };
   assert.deepEqual({ ...decoded(approved), action: 0 }, { ...approved, action: 0 });
 });
 

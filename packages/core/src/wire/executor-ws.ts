@@ -23,8 +23,8 @@ export interface ExecutorMessage {
   readonly seq?: number;
 }
 
-/** Extensions that an executor may announce: it keeps a ledger, judges actions, can cancel them. */
-export const EXTENSIONS = ["ledger", "judge", "cancel"] as const;
+/** Extensions that an executor may announce: it keeps a ledger, judges actions, can cancel them, knows traces. */
+export const EXTENSIONS = ["ledger", "judge", "cancel", "trace"] as const;
 
 /** One of them. */
 export type Extension = (typeof EXTENSIONS)[number];
@@ -133,7 +133,7 @@ export interface OrderEnvelope {
 
 /** The order to run a tool. */
 export function runToolMessage(order: Order, { generation, sessionEpoch }: OrderEnvelope): ExecutorMessage {
-  const { action, run, epoch, ttlMs, approved, ledger } = order;
+  const { action, run, epoch, ttlMs, approved, ledger, traceparent } = order;
   const payload = {
     ...toolCallOf(action),
     tool_id: action.id,
@@ -145,6 +145,7 @@ export function runToolMessage(order: Order, { generation, sessionEpoch }: Order
     run_epoch: epoch,
     ...(approved === undefined ? {} : { approved }),
     ...(ledger === undefined ? {} : { ledger }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
   return { type: "run_tool", payload };
 }
@@ -153,6 +154,7 @@ export function runToolMessage(order: Order, { generation, sessionEpoch }: Order
 export function orderOfMessage(payload: JsonObject): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = payload;
   const [approved, ledger] = [textOrEmpty(payload, "approved"), textOrEmpty(payload, "ledger")];
+  const traceparent = textOrEmpty(payload, "traceparent");
   return {
     action: actionOfCall(payload),
     // Without a run id the session epoch fences orders: those of an older session are refused.
@@ -161,6 +163,7 @@ export function orderOfMessage(payload: JsonObject): Order {
     ttlMs: Number(ttl_ms),
     ...(approved === "" ? {} : { approved }),
     ...(ledger === "" ? {} : { ledger }),
+    ...(traceparent === "" ? {} : { traceparent }),
   };
 }
 

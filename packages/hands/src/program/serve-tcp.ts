@@ -7,6 +7,7 @@ import { tcpHandName } from "@vidro/core/wire/warrant";
 import manifest from "../../package.json" with { type: "json" };
 import { readBrainKey } from "../enrol/brain-key.ts";
 import { makeOwnFolder } from "../files/own-files.ts";
+import { exportSpans } from "../export-spans.ts";
 import { localHand } from "../hand.ts";
 import { openReloadablePolicy } from "../policy/policy-file.ts";
 import { openReceiptSigner } from "../enrol/receipt-signer.ts";
@@ -49,6 +50,7 @@ export async function serveTcp(flags: TcpHandFlags): Promise<number> {
   if (policy.warning !== undefined) printNote(policy.warning);
   const receipts = openReceiptSigner(state);
   const hand = await localHand({ id: ID, workspace, state: own, reserved: state, policy, receipts });
+  await exportSpans(hand, manifest.version);
   try {
     const server = await serveTcpHand({
       hand,

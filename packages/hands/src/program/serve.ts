@@ -9,6 +9,7 @@ import type { LinkContext } from "../links/links.ts";
 import { openReloadablePolicy } from "../policy/policy-file.ts";
 import { Sampler } from "../host/sampler.ts";
 import { openReceiptSigner } from "../enrol/receipt-signer.ts";
+import { exportSpans } from "../export-spans.ts";
 import type { Reloadable } from "./signals.ts";
 
 /** Settings of a host that has joined a brain. */
@@ -39,6 +40,7 @@ export async function serveJoinedHand(options: ServeOptions): Promise<void> {
     { ...own, policy, receipts: openReceiptSigner(state.folder) },
     { file: join(state.folder, "mcp.json"), version: options.version, note: options.note },
   );
+  await exportSpans(hand, options.version);
   const sampler = await new Sampler(hand.workspace).start();
   const sample = (): JsonObject | undefined => {
     const latest = sampler.latest();

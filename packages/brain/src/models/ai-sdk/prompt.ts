@@ -46,6 +46,7 @@ export function callOptions(
       name,
       images,
     }),
+    ...(request.traceparent === undefined ? {} : { headers: { traceparent: request.traceparent } }),
     ...samplingOf(answer === undefined ? sampling : { maxTokens: answer, ...sampling }),
     providerOptions: {
       ...providerOptions,

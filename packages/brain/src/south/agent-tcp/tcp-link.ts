@@ -50,7 +50,7 @@ export function tcpLink(wire: TcpWire, warranting: AddWarrant = async (order) =>
     },
     async perform(given, hear, signal) {
       const asked = signal.aborted ? recallOf(given) : given;
-      const { action, run, epoch, ttlMs, approved, ledger, warrant } = await warranting(asked);
+      const { action, run, epoch, ttlMs, approved, ledger, warrant, traceparent } = await warranting(asked);
       const order = {
         ...actionData(action),
         run,
@@ -60,6 +60,7 @@ export function tcpLink(wire: TcpWire, warranting: AddWarrant = async (order) =>
         ...(approved === undefined ? {} : { approved }),
         ...(ledger === undefined ? {} : { ledger }),
         ...(warrant === undefined ? {} : { warrant }),
+        ...(traceparent === undefined ? {} : { traceparent }),
       };
       const cancel = (): void =>
         void askTcpHand(wire, { act: "CANCEL", data: { actionId: action.id } }).catch(() => undefined);

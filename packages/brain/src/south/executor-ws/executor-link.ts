@@ -168,7 +168,8 @@ export class ExecutorLink implements HandLink {
       return this.#waiting.get(id)?.resolve(this.#endOfSilence(order.action));
     if (mayHaveIt && !isRepeatable) return silence.restart(bounds.lateMs);
     const epoch = await this.#opened.promise;
-    const message = runToolMessage(order, {
+    const { traceparent: _, ...plain } = order;
+    const message = runToolMessage(extensions.has("trace") ? order : plain, {
       generation: await this.#wire.generation(order.run, id),
       sessionEpoch: epoch,
     });

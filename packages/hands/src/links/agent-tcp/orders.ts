@@ -38,7 +38,7 @@ export const runToolCommand = defineCommand({
   scope: SCOPE,
   schema: RUN_TOOL_SCHEMA,
   isExtension: true,
-  async run({ actionId, tool, input, callId, live, approved, ledger, warrant, ...rest }, call) {
+  async run({ actionId, tool, input, callId, live, approved, ledger, warrant, traceparent, ...rest }, call) {
     const { context, session, orders } = call;
     const action = { id: actionId, tool, input: input as JsonObject, callId: callId ?? actionId };
     const read = sleep.subtractSleep({
@@ -48,6 +48,7 @@ export const runToolCommand = defineCommand({
       ...(approved === undefined ? {} : { approved }),
       ...(ledger === undefined ? {} : { ledger }),
       ...(warrant === undefined ? {} : { warrant }),
+      ...(traceparent === undefined ? {} : { traceparent }),
     });
     const order = checkOrderApproval(read, call);
     const own = `${order.by}/${actionId}`;
