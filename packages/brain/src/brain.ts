@@ -106,7 +106,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { journal: opened, ...state } = await openStoreAndBus(options, log);
   const { records, spending, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
-  const traces = await openTracing(options);
+  const traces = await openTracer(options);
   const traced = traces?.journal(opened) ?? opened;
   const observed = withStreams(options.observe?.(traced, records) ?? traced, bus);
   const delegate: HelperRuns["delegate"] = (what) => helpers.delegate(what);
@@ -205,10 +205,10 @@ function withStreams(journal: Journal, bus: Bus | undefined): { readonly journal
 }
 
 /** Traces of runs; a brain without a receiver for them loads nothing of it. */
-async function openTracing({ config: { env }, droppedSpans: dropped = () => undefined }: BrainOptions) {
+async function openTracer({ config: { env }, droppedSpans: dropped = () => undefined }: BrainOptions) {
   if (!TRACE_VARIABLES.some((name) => (env[name] ?? "") !== "")) return undefined;
-  const { Tracing } = await import("./observe/trace/tracing.ts");
-  return Tracing.open({ env, version: manifest.version, dropped });
+  const { RunTracer } = await import("./observe/trace/run-tracer.ts");
+  return RunTracer.open({ env, version: manifest.version, dropped });
 }
 
 /** The variables of OpenTelemetry that name a receiver. */

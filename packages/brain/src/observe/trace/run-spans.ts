@@ -1,6 +1,6 @@
 import { addUsage, usageIn } from "@vidro/core";
 import type { Entry, Event, FaultReport, ModelCalled, RunStarted, Usage } from "@vidro/core";
-import type { Span, SpanAttributes } from "@vidro/core/trace";
+import type { TraceSpan, SpanAttributes } from "@vidro/core/trace";
 import { modelKey } from "./model-key.ts";
 import { spanIdOf, traceOf } from "./span-ids.ts";
 
@@ -9,7 +9,7 @@ interface OpenSpan {
   readonly key: string;
   readonly parent: string;
   readonly name: string;
-  readonly kind: Span["kind"];
+  readonly kind: TraceSpan["kind"];
   readonly startedAt: number;
   readonly attributes: SpanAttributes;
 }
@@ -32,13 +32,13 @@ const ROOT = "run";
  */
 export class RunSpans {
   readonly #run: string;
-  readonly #give: (span: Span) => void;
+  readonly #give: (span: TraceSpan) => void;
   #started: RunStarted | undefined;
   #startedAt = 0;
   readonly #open = new Map<SpanPlace, OpenSpan>();
   #used: Usage = { inputTokens: 0, outputTokens: 0 };
 
-  constructor(run: string, give: (span: Span) => void) {
+  constructor(run: string, give: (span: TraceSpan) => void) {
     this.#run = run;
     this.#give = give;
   }

@@ -1,13 +1,13 @@
 import { FOLLOW_LIMITS, TRACE_LIMITS } from "@vidro/core";
 import type { Entry, Journal, RunStarted } from "@vidro/core";
 import { readTraceparent, SpanExporter, traceSettings, writeTraceparent } from "@vidro/core/trace";
-import type { Span, TraceSettings } from "@vidro/core/trace";
+import type { TraceSpan, TraceSettings } from "@vidro/core/trace";
 import { forwardJournal } from "../../stores/forward-journal.ts";
 import { RunSpans } from "./run-spans.ts";
 import { spanIdOf, traceOf } from "./span-ids.ts";
 
 /** What a brain tells its traces. */
-interface TracingOptions {
+interface TracerOptions {
   readonly env: { readonly [name: string]: string | undefined };
   readonly version: string;
   /** Called with the number of spans that were lost. */
@@ -15,16 +15,17 @@ interface TracingOptions {
 }
 
 /** Traces of the runs of a brain: spans are a fold of the journals, and go to the receiver that the environment names. */
-export class Tracing {
+export class RunTracer {
   readonly #settings: TraceSettings;
   readonly #exporter: SpanExporter;
   /** Runs that this process drives. */
   readonly #runs = new Map<string, RunSpans>();
 
-  private constructor(settings: TraceSettings, { version, dropped }: TracingOptions) {
+  private constructor(settings: TraceSettings, { version, dropped }: TracerOptions) {
     this.#settings = settings;
     this.#exporter = new SpanExporter(settings, {
-      fetch: (url, init) => fetch(url, init),
+      post: (url, { headers, body, timeoutMs }) =>
+        fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(timeoutMs) }),
       later: (ms, call) => void setTimeout(call, ms).unref(),
       dropped,
       resource: { "service.version": version },
@@ -32,13 +33,13 @@ export class Tracing {
   }
 
   /** The traces that the environment asks for; undefined when it asks for none. */
-  static open(options: TracingOptions): Tracing | undefined {
+  static open(options: TracerOptions): RunTracer | undefined {
     const settings = traceSettings(options.env);
-    return settings === undefined ? undefined : new Tracing(settings, options);
+    return settings === undefined ? undefined : new RunTracer(settings, options);
   }
 
   /** Takes a span of this process, such as one of its own hand. */
-  readonly add = (span: Span): void => this.#exporter.add(span);
+  readonly add = (span: TraceSpan): void => this.#exporter.add(span);
 
   readonly isTrace = (text: string): boolean => readTraceparent(text) !== undefined;
 
@@ -82,7 +83,7 @@ export class Tracing {
     return this.#exporter.close();
   }
 
-  #follow(run: string, first: Entry | undefined, give: (span: Span) => void = this.add): RunSpans | undefined {
+  #follow(run: string, first: Entry | undefined, give: (span: TraceSpan) => void = this.add): RunSpans | undefined {
     if (first?.event.type !== "run.started") return undefined;
     const { traceId, isSampled } = traceOf(run, first.event);
     if (!this.#settings.samples(traceId, isSampled)) return undefined;
@@ -93,8 +94,8 @@ export class Tracing {
 
   /** Reads a run that another process has driven: what it may not have sent any more is sent again under the same ids. */
   async #takeUp(journal: Journal, run: string): Promise<void> {
-    const read: Span[] = [];
-    let give = (span: Span): void => void read.push(span);
+    const read: TraceSpan[] = [];
+    let give = (span: TraceSpan): void => void read.push(span);
     let spans: RunSpans | undefined;
     let last: Entry | undefined;
     for (;;) {
