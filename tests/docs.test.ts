@@ -21,6 +21,7 @@ const ELSEWHERE: { readonly [page: string]: number } = {
   "docs/how-to/join-a-host.md": 1,
   "docs/how-to/local-models.md": 2,
   "docs/how-to/scale.md": 5,
+  "docs/how-to/traces.md": 1,
 };
 
 let folder: string;
