@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
@@ -40,14 +40,14 @@ export interface OtlpReceiver extends AsyncDisposable {
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const headers: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     headers.push(request.headers);
     const status = request.url === "/v1/traces" ? 200 : 404;
-    void json(request).then((body) => {
-      if (status === 200) for (const span of spansIn(body as ExportBody)) if (!isKnown(span)) spans.push(span);
-      response.writeHead(status, { "content-type": "application/json" }).end("{}");
-    });
-  });
+    const body = (await json(request)) as ExportBody;
+    if (status === 200) for (const span of spansIn(body)) if (!isKnown(span)) spans.push(span);
+    response.writeHead(status, { "content-type": "application/json" }).end("{}");
+  };
+  const server = createServer((request, response) => void answer(request, response));
   const isKnown = ({ spanId }: ReceivedSpan): boolean => spans.some((span) => span.spanId === spanId);
   await once(server.listen(0, "127.0.0.1"), "listening");
   return {

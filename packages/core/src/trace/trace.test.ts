@@ -108,7 +108,7 @@ function stage(...statuses: number[]) {
   const lost = { spans: 0 };
   const exporter = new SpanExporter(traceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: URL_OF_RECEIVER })!, {
     post: async (_, { body }) => {
-      sent.push((JSON.parse(body) as ReturnType<typeof JSON.parse>).resourceSpans[0].scopeSpans[0].spans.length);
+      sent.push(body.split("spanId").length - 1);
       const status = statuses.shift() ?? 200;
       if (status === 0) throw new TypeError("fetch failed");
       return { status, headers: new Headers(status === 429 ? { "retry-after": "7" } : {}) };
