@@ -107,8 +107,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { records, spending, incarnation, bus } = state;
   const report = options.report ?? (() => undefined);
   const traces = await openTracer(options);
-  const traced = traces?.journal(opened) ?? opened;
-  const observed = withStreams(options.observe?.(traced, records) ?? traced, bus);
+  const observed = withStreams(observeWith(options, records, traces?.journal(opened) ?? opened), bus);
   const delegate: HelperRuns["delegate"] = (what) => helpers.delegate(what);
   const { journal, knowledge, documents, equip } = openKnowledge(options, observed.journal, delegate);
   const reloadables = new Set<Reloadable>();
@@ -118,7 +117,6 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const hands = new HandRegister({ records, log, now: Date.now, floor: incarnation.floor, equip, ...own });
   await hands.load();
   const endRelay = await openRelay(bus, { records, hands, report: (thrown) => report("relay", thrown) });
-  const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
   const requests = options.config.get("store") === undefined ? undefined : new RunRequests(records, Date.now);
   const runs = new Runs({
     journal,
@@ -144,7 +142,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     runs,
     journal,
     model,
-    hand,
+    hand: (workspace) => hands.at(LOCAL_HAND, workspace),
     hands,
     ...own,
     reloadables,
@@ -202,6 +200,10 @@ function withStreams(journal: Journal, bus: Bus | undefined): { readonly journal
   if (bus === undefined) return { journal, live };
   const streams = new TaskStreams(bus);
   return { journal: streams.journal(journal), live: streams.live(live) };
+}
+
+function observeWith({ observe }: BrainOptions, records: Records, journal: Journal): Journal {
+  return observe?.(journal, records) ?? journal;
 }
 
 /** Traces of runs; a brain without a receiver for them loads nothing of it. */

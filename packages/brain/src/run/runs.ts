@@ -11,7 +11,7 @@ import { openingEntries } from "./opening-entries.ts";
 import { abortIfRevoked } from "./revoked-token.ts";
 import { toolbelt } from "./toolbelt.ts";
 import { runBudget, unpricedModel } from "./run-budget.ts";
-import { traceOfStart } from "./trace-of-start.ts";
+import { originOf } from "./run-origin.ts";
 import { readState } from "./read-state.ts";
 import { filesField } from "./task-files.ts";
 import { withEarlier } from "./thread-history.ts";
@@ -152,8 +152,7 @@ export class Runs {
       ...(request.choice === undefined ? {} : { choice: request.choice }),
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
-      ...(request.helper === undefined ? {} : { parent: request.helper.parent }),
-      ...traceOfStart(request, this.#deps),
+      ...originOf(request, this.#deps),
       ...(request.token === undefined ? {} : { startedWith: request.token }),
       ...(model.window === undefined ? {} : { window: model.window }),
       ...(model.summarises === true ? { summarises: true } : {}),
