@@ -107,6 +107,14 @@ export const MODEL_FAULTS = {
     "The model withheld its answer.",
     "Put the task in other words, or choose another: VIDRO_MODEL",
   ],
+  MODEL_UNPRICED: [
+    "refuse",
+    400,
+    2,
+    "medium",
+    "What the model costs is not known, so a bound on costs cannot be kept.",
+    "Set VIDRO_MODEL_PRICE or model_facts, name another model by --model, or bound tokens instead: --max-tokens",
+  ],
   MODEL_UNKNOWN: [
     "refuse",
     400,

@@ -9,6 +9,5 @@ export function runBudget(asked: Partial<Budget> = {}): Budget {
 
 /** The fault of a bound on costs that cannot be kept. */
 export function unpricedModel(name: string): Fault {
-  const how = "set VIDRO_MODEL_PRICE or model_facts in config.json, name another model, or bound tokens instead";
-  return new Fault("BAD_REQUEST", `The price of ${name} is not known, so a bound on costs cannot be kept: ${how}.`);
+  return new Fault("MODEL_UNPRICED", `The price of ${name} is not known.`);
 }

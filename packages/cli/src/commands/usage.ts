@@ -45,7 +45,9 @@ async function sumsOf(runs: BrainRuns, by: "day" | "thread", since: number): Pro
   const sums = new Map<string, UsageTotal>();
   for (const row of await runs.usage(by, { since, limit: PAGE_LIMITS.items }))
     sums.set(row.key, addSpending(sums.get(row.key) ?? NO_SPENDING, row));
-  const rows = [...sums].map(([key, sum]) => ({ ...sum, key, title: key }));
+  // Runs whose model was called and never replied used nothing.
+  const used = [...sums].filter(([, { inputTokens, outputTokens, steps }]) => inputTokens + outputTokens + steps > 0);
+  const rows = used.map(([key, sum]) => ({ ...sum, key, title: key }));
   if (by === "day") return rows;
   return Promise.all(rows.map(async (row) => ({ ...row, title: titleOf(row.key, await lastTask(runs, row.key)) })));
 }
