@@ -9,5 +9,5 @@ export function runBudget(asked: Partial<Budget> = {}): Budget {
 
 /** The fault of a bound on costs that cannot be kept. */
 export function unpricedModel(name: string): Fault {
-  return new Fault("MODEL_UNPRICED", `The price of ${name} is not known.`);
+  return new Fault("MODEL_UNPRICED", `The price of ${name} is not known, so that a bound on costs cannot be kept.`);
 }
