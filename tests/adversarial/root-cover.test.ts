@@ -70,3 +70,11 @@ test("an approved line of root does not name a program to the kernel", { skip: !
   });
   assert.match(text, /own/);
 });
+
+test("an approved line of root has no power to remove its cover", { skip: !isRoot }, async (t) => {
+  const hand = await startAttackedHand(t);
+  const { text } = await hand.approve("shell", { command: "grep CapBnd /proc/self/status", access: "host" });
+  const bounding = BigInt(`0x${/CapBnd:\s*([0-9a-f]+)/.exec(text)?.[1] ?? "f".repeat(16)}`);
+  // dac_read_search, sys_module, sys_rawio, sys_ptrace, sys_admin, mknod.
+  for (const power of [2n, 16n, 17n, 19n, 21n, 27n]) assert.equal((bounding >> power) & 1n, 0n, `${power}: ${text}`);
+});

@@ -11,32 +11,61 @@ import { HAND_LIMITS } from "@vidro/core";
 
 const PERL = "/usr/bin/perl";
 
+/** Numbers of system calls, by processor; those of Landlock are the same on all. */
+const CALLS: { readonly [arch: string]: { readonly setns: number; readonly prctl: number } } = {
+  x64: { setns: 308, prctl: 157 },
+  arm64: { setns: 268, prctl: 167 },
+};
+
 /**
- * Enters the folder named first and a Landlock domain, and executes the rest. Node has no way to call the kernel
- * directly, and `setpriv` can set Landlock up only from util-linux 2.40 on; perl is a part of every Debian.
+ * Enters a mount namespace and a folder, then a Landlock domain, gives up capabilities, and executes the rest. Node has
+ * no way to call the kernel directly, and `setpriv` can set Landlock up only from util-linux 2.40 on; perl is a part of
+ * every Debian. One program does it all, because each further one costs a command a millisecond.
  * A domain has to handle some right of files: to make device files, which the line has no power to do anyway. To move
  * files between folders (0x2000) is allowed everywhere, since Landlock denies it where no rule allows it.
  */
 const SCRIPT = `
-  my $folder = shift;
-  chdir $folder or die "$folder: $!\\n";
+  my ($setns, $namespace, $folder, $prctl, $powers) = splice @ARGV, 0, 5;
+  if ($namespace ne "") {
+    open my $place, "<", $namespace or die "$namespace: $!\n";
+    syscall($setns + 0, fileno $place, 0x20000) == 0 or die "$namespace: $!\n";
+  }
+  chdir $folder or die "$folder: $!\n";
   delete @ENV{"PWD", "OLDPWD"};
   my $handled = pack "Q", 0x2040;
   my $rules = syscall 444, $handled, 8, 0;
-  $rules >= 0 or die "Landlock: $!\\n";
-  opendir my $root, "/" or die "/: $!\\n";
+  $rules >= 0 or die "Landlock: $!\n";
+  opendir my $root, "/" or die "/: $!\n";
   my $everywhere = pack "Ql", 0x2000, fileno $root;
-  syscall(445, $rules, 1, $everywhere, 0) == 0 or die "Landlock: $!\\n";
-  syscall(446, $rules, 0) == 0 or die "Landlock: $!\\n";
-  exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n";
+  syscall(445, $rules, 1, $everywhere, 0) == 0 or die "Landlock: $!\n";
+  syscall(446, $rules, 0) == 0 or die "Landlock: $!\n";
+  for my $power (split /,/, $powers) {
+    syscall($prctl + 0, 24, $power + 0, 0, 0, 0) == 0 or die "capability $power: $!\n";
+  }
+  exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\n";
 `;
 
-function screenedWords(folder: string): readonly string[] {
-  return ["-e", SCRIPT, folder];
+/** Where a screened line is started, and what it must not be able to do. */
+interface ScreenedPlace {
+  readonly folder: string;
+  /** Path of the mount namespace. */
+  readonly namespace?: string;
+  /** Numbers of the capabilities that it cannot get. */
+  readonly powers?: readonly number[];
 }
 
-/** The words before a line that start it in a folder with other processes screened from it. */
-type ScreenedEntry = (folder: string) => readonly string[];
+function screenedWords({ folder, namespace = "", powers = [] }: ScreenedPlace): readonly string[] {
+  const { setns = 0, prctl = 0 } = CALLS[process.arch] ?? {};
+  return ["-e", SCRIPT, String(setns), namespace, folder, String(prctl), powers.join(",")];
+}
+
+/** Whether a screened entry takes namespaces and capabilities on this processor. */
+export function entersNamespaces(): boolean {
+  return CALLS[process.arch] !== undefined;
+}
+
+/** The words before a line that start it in a place with other processes screened from it. */
+type ScreenedEntry = (place: ScreenedPlace) => readonly string[];
 
 let works: Promise<boolean> | undefined;
 
@@ -46,14 +75,17 @@ let works: Promise<boolean> | undefined;
  */
 export async function findProcessScreen(): Promise<ScreenedEntry | undefined> {
   works ??= probeScreen();
-  return (await works) ? (folder) => [PERL, ...screenedWords(folder)] : undefined;
+  return (await works) ? (place) => [PERL, ...screenedWords(place)] : undefined;
 }
 
 async function probeScreen(): Promise<boolean> {
   if (!existsSync(PERL)) return false;
   const test = ["/bin/sh", "-c", 'test ! -r "/proc/$0/root/"', String(process.pid)];
   try {
-    await promisify(execFile)(PERL, [...screenedWords("/"), ...test], { timeout: HAND_LIMITS.coverMs, env: {} });
+    await promisify(execFile)(PERL, [...screenedWords({ folder: "/" }), ...test], {
+      timeout: HAND_LIMITS.coverMs,
+      env: {},
+    });
     return true;
   } catch {
     return false;

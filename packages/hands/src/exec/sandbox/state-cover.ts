@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isWithin } from "../../files/is-within.ts";
 import { readMounts, type MountTable } from "../../files/mounts.ts";
 import { CoveredNamespaces, NAMESPACE_TOOLS, type NamespaceCover } from "./covered-namespace.ts";
-import { findProcessScreen } from "./process-screen.ts";
+import { entersNamespaces, findProcessScreen } from "./process-screen.ts";
 import { listAncestors, resolveIfPresent } from "./file-view.ts";
 
 /** A command that may use all of the host except some folders. */
@@ -17,11 +17,11 @@ const NSENTER = "/usr/bin/nsenter";
 const SETPRIV = "/usr/bin/setpriv";
 const SHELL = "/bin/sh";
 
-/** Capabilities with which root could look behind a cover or remove it. */
-const UNCOVERING = ["sys_admin", "sys_ptrace", "sys_module", "sys_rawio", "mknod", "dac_read_search"];
-
-/** Such capabilities of newer kernels by number: perfmon and bpf. */
-const NEWER = [38, 39];
+/**
+ * Numbers of the capabilities with which root could look behind a cover or remove it: sys_admin, sys_ptrace, sys_module,
+ * sys_rawio, mknod, dac_read_search, and of newer kernels perfmon and bpf.
+ */
+const UNCOVERING = [21, 19, 16, 17, 27, 2, 38, 39];
 
 /** How this process covers folders, given a working bubblewrap; undefined if it cannot. */
 export function findCover(bubblewrap: string): CoverCommand | undefined {
@@ -69,17 +69,25 @@ export async function enterNamespace(cover: NamespaceCover, mounts: MountTable):
  */
 const coverAsRoot: CoverCommand = async (line, cover) => {
   const screen = await findProcessScreen();
-  const powers = [...UNCOVERING, ...newerPowers()].map((power) => `-${power}`).join(",");
+  const powers = (knownPowers ??= findKnownPowers());
+  const folder = cover.cwd;
+  if (screen !== undefined && entersNamespaces()) {
+    const namespace = await namespaces.find(cover, readMounts());
+    return [...screen({ folder, namespace, powers }), ...line];
+  }
   return [
     await enterNamespace(cover, readMounts()),
-    screen?.(cover.cwd) ?? [SHELL, "-c", ENTER, cover.cwd],
-    [SETPRIV, `--bounding-set=${powers}`, "--", ...line],
+    screen?.({ folder }) ?? [SHELL, "-c", ENTER, folder],
+    [SETPRIV, `--bounding-set=${powers.map((power) => `-cap_${power}`).join(",")}`, "--", ...line],
   ].flat();
 };
 
-function newerPowers(): readonly string[] {
+let knownPowers: readonly number[] | undefined;
+
+/** The capabilities to give up that this kernel knows. */
+function findKnownPowers(): readonly number[] {
   const last = Number(readFileSync("/proc/sys/kernel/cap_last_cap", "utf8"));
-  return NEWER.filter((power) => power <= last).map((power) => `cap_${power}`);
+  return UNCOVERING.filter((power) => power <= last);
 }
 
 const CAP_SYS_ADMIN = 21n;
