@@ -1,12 +1,17 @@
 import { Help } from "commander";
 import type { Argument, Command, HelpConfiguration, Option } from "commander";
 import type { Language } from "@vidro/core/text";
+import { DAEMON_HELP } from "./help-words/daemon.ts";
+import { HAND_HELP } from "./help-words/hands.ts";
+import type { HelpRow } from "./help-words/row.ts";
+import { RUN_HELP } from "./help-words/runs.ts";
 
-/* The words of --help in Portuguese and Spanish, by the English ones. A sentence that is not here stays English. */
+/*
+ * The words of --help in Portuguese and Spanish, by the English ones: those of vidro and vidro run here, those of the
+ * other commands beside this file. A sentence without its row stays English, and a test names its command.
+ */
 
-type Row = readonly [en: string, pt: string, es: string];
-
-const TITLES: readonly Row[] = [
+const TITLES: readonly HelpRow[] = [
   ["Usage:", "Uso:", "Uso:"],
   ["Arguments:", "Argumentos:", "Argumentos:"],
   ["Options:", "Opções:", "Opciones:"],
@@ -16,7 +21,7 @@ const TITLES: readonly Row[] = [
   ["print the version", "imprime a versão", "imprime la versión"],
 ];
 
-const COMMANDS: readonly Row[] = [
+const COMMANDS: readonly HelpRow[] = [
   [
     "Runs tasks on your machines: a brain decides, hands execute, every step is recorded.\nWithout a command, vidro opens a conversation.",
     "Executa tarefas nas suas máquinas: um cérebro decide, mãos executam, cada passo fica registrado.\nSem um comando, vidro abre uma conversa.",
@@ -214,7 +219,7 @@ const COMMANDS: readonly Row[] = [
   ],
 ];
 
-const RUN_WORDS: readonly Row[] = [
+const RUN_WORDS: readonly HelpRow[] = [
   ["what to do; - reads it from stdin", "o que fazer; - lê de stdin", "qué hacer; - lo lee de stdin"],
   ["print JSON, one line for each item", "imprime JSON, uma linha por item", "imprime JSON, una línea por elemento"],
   [
@@ -297,20 +302,24 @@ const RUN_WORDS: readonly Row[] = [
   ],
 ];
 
+const ALL: readonly HelpRow[] = [...TITLES, ...COMMANDS, ...RUN_WORDS, ...DAEMON_HELP, ...RUN_HELP, ...HAND_HELP];
+const CHOICES = { pt: "valores", es: "valores" } as const;
 const COLUMN = { pt: 1, es: 2 } as const;
 
 /** How help is written in a language. */
 export function helpIn(language: Language): HelpConfiguration {
   if (language === "en") return {};
-  const words = new Map([...TITLES, ...COMMANDS, ...RUN_WORDS].map((row) => [row[0], row[COLUMN[language]]]));
+  const words = new Map(ALL.map((row) => [row[0], row[COLUMN[language]]]));
   const translated = (text: string): string => words.get(text) ?? text;
   const base = new Help();
   return {
     styleTitle: (title) => translated(title),
     commandDescription: (command: Command) => translated(base.commandDescription(command)),
     subcommandDescription: (command: Command) => translated(base.subcommandDescription(command)),
-    optionDescription: (option: Option) =>
-      base.optionDescription(option).replace(option.description, () => translated(option.description)),
+    optionDescription: (option: Option) => {
+      const [before = "", behind = ""] = base.optionDescription(option).split(option.description);
+      return `${before}${translated(option.description)}${behind.replace("(choices:", `(${CHOICES[language]}:`)}`;
+    },
     argumentDescription: (argument: Argument) => translated(base.argumentDescription(argument)),
   };
 }
