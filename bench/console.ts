@@ -71,7 +71,7 @@ async function measured(browser: Browser, { url, token }: Server): Promise<Openi
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await page.goto("about:blank");
   const emptyMs = await framesOf(page);
-  await page.goto(`${url}/docs`);
+  await page.goto(`${url}/`);
   const body = JSON.stringify({ token });
   const init = { method: "POST", headers: { "content-type": "application/json" }, body };
   await page.evaluate(`fetch("/console/session", ${JSON.stringify(init)})`);
