@@ -41,6 +41,20 @@ test("a run is started with 201, found again under its key with the same head, a
   assert.deepEqual([now.status, now.owner, now.task, now.seq], ["finished", "ana", "x", 4]);
 });
 
+test("a list with facts tells agent, model and hand of each run, and one without does not", async (t) => {
+  const end = await startAgentServer(t, scriptedModel([said("Done.")]));
+  const { id } = await headOf(await start(end, { task: "one" }));
+  const listed = async (path: string): Promise<JsonObject> => {
+    const { runs } = (await (await end.ask("GET", path)).json()) as { runs: JsonObject[] };
+    return runs.find((run) => run["id"] === id) ?? {};
+  };
+  for (let again = 0; again < 2; again += 1) {
+    const { agent, model, hand } = await listed("/v1/runs?facts=true");
+    assert.deepEqual([agent, model, hand], ["bunny", "scripted", "local"]);
+  }
+  assert.equal((await listed("/v1/runs"))["agent"], undefined);
+});
+
 test("runs are listed newest first, by thread and by whether they are open", async (t) => {
   const end = await startAgentServer(t, scriptedModel([ASK, said("Done.")]));
   const first = await headOf(await start(end, { task: "one" }));

@@ -20,6 +20,7 @@ import type { Threads } from "../catalog/threads.ts";
 import { AFTER_SCHEMA, cursorOf } from "../stream/cursor.ts";
 import { wantsGlass } from "./journal/glass-lines.ts";
 import { JOURNAL_ENCODERS } from "./journal/entries.ts";
+import { StartFactsReader } from "./journal/start-facts.ts";
 import { plainFault } from "./ops.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "../http/paging.ts";
 import { answerRights, visibleOwner } from "./approval-rights.ts";
@@ -46,6 +47,7 @@ export interface JournalDependencies extends ApprovalRights {
 
 /** Runs and their journals. */
 export function journalSurface(deps: JournalDependencies): Surface {
+  const starts = new StartFactsReader();
   return {
     name: "journal",
     faultBody: plainFault,
@@ -53,7 +55,7 @@ export function journalSurface(deps: JournalDependencies): Surface {
       route(
         "GET /v1/runs",
         { summary: "Your runs, newest first; those of all for an administrator", query: LIST, answer: HEADS },
-        (call) => list(deps, call),
+        (call) => list(deps, starts, call),
       ),
       route("POST /v1/runs", STARTING, (call) => start(deps, call)),
       route("GET /v1/runs/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(deps, call)),
@@ -81,7 +83,8 @@ export function journalSurface(deps: JournalDependencies): Surface {
   };
 }
 
-async function list({ runs }: JournalDependencies, { query, caller }: RouteCall): Promise<Reply> {
+async function list({ runs }: JournalDependencies, starts: StartFactsReader, call: RouteCall): Promise<Reply> {
+  const { query, caller } = call;
   const { open, thread, ending } = query;
   const owner = visibleOwner(caller) ?? query["owner"];
   const page = pageOf({ query });
@@ -92,8 +95,13 @@ async function list({ runs }: JournalDependencies, { query, caller }: RouteCall)
     ...(thread === undefined ? {} : { thread }),
     ...(ending === undefined ? {} : { ending }),
   };
-  const json = (heads: readonly RunHead[]): JsonObject => ({ runs: heads.map(asJson) });
-  return pageReply(await runs.list(filter), page, { id: ({ id }) => id, json });
+  const heads = await runs.list(filter);
+  const facts = new Map<string, JsonObject>();
+  if (query["facts"] === "true") for (const head of heads) facts.set(head.id, { ...(await starts.read(runs, head)) });
+  const json = (shown: readonly RunHead[]): JsonObject => ({
+    runs: shown.map((head) => ({ ...asJson(head), ...facts.get(head.id) })),
+  });
+  return pageReply(heads, page, { id: ({ id }) => id, json });
 }
 
 /** The run that a path names; NOT_FOUND for a run of another owner, unless the caller is an administrator. */
@@ -229,12 +237,24 @@ const HEAD = object(
       description: "Where one run is asked for: the runs that help it, oldest first.",
       items: object({ id: NAME, status: STATUS, task: { type: "string" } }, ["id", "status", "task"]),
     },
+    agent: { type: "string", description: "With `facts` in a list: the agent that it was started with." },
+    model: { type: "string", description: "With `facts` in a list: its model." },
+    hand: { type: "string", description: "With `facts` in a list: its hands." },
     damaged: { type: "string", description: "Why its journal cannot be read; seq and updatedAt are not known then." },
   },
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
 );
 const HEADS = object({ runs: { type: "array", items: HEAD } }, ["runs"]);
-const LIST = pageQuery({ open: TRUTH, thread: NAME, owner: NAME, ending: NAME }, PAGE_LIMITS.runs);
+const LIST = pageQuery(
+  {
+    open: TRUTH,
+    thread: NAME,
+    owner: NAME,
+    ending: NAME,
+    facts: { ...TRUTH, description: "Also tells agent, model and hand of each run." },
+  },
+  PAGE_LIMITS.runs,
+);
 const START = object(
   {
     task: { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars },
