@@ -262,6 +262,28 @@ test("keys lead to every page, through lists and into the filter, and ? shows th
   assert.equal(await page.getByLabel("Filter").inputValue(), "go", "keys are letters for a person who types");
 });
 
+test("runs are chosen by state, agent and words, and an open one is stopped in the list", async () => {
+  const { page } = shown;
+  const agents = (await (await page.request.get(`${daemon.url}/v1/agents`)).json()) as { name: string; uuid: string }[];
+  const scout = agents.find(({ name }) => name === "scout")?.uuid ?? "";
+  await shown.post("/v1/runs", { task: "how much memory is free, scout?", agent: scout });
+  const asking = await shown.startRun('run "echo stop >> me.txt"');
+  await shown.open("/runs");
+  const rows = page.locator(".list .item");
+  await page.getByLabel("Agent").selectOption("scout");
+  await page.getByText("1 run", { exact: true }).waitFor();
+  await rows.getByText("how much memory is free, scout?").waitFor();
+  await page.getByLabel("Agent").selectOption("");
+  await page.getByLabel("State").selectOption({ label: "waits for you" });
+  await page.getByLabel("Filter").fill("me.txt");
+  await page.getByText("1 run", { exact: true }).waitFor();
+  await shown.assertAccessible();
+  await page.locator(".run-row").getByRole("button", { name: "Stop" }).click();
+  await page.getByText("No run matches.").waitFor();
+  await shown.open(`/runs/${asking}`);
+  await page.locator(".chips .state").getByText("stopped").waitFor();
+});
+
 test("an address names an entry of a journal, and leads there", async () => {
   const { page } = shown;
   const run = await shown.startRun(`run ${Array.from({ length: 12 }, (_, n) => `"echo ${n}"`).join(" and ")}`);
