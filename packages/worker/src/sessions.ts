@@ -84,17 +84,21 @@ export class WorkerSessions {
   }
 }
 
-/** A conversation with one more exchange; beyond the bound its oldest messages are dropped, but not the system's. */
+/**
+ * A conversation with one more exchange; beyond the bound its oldest messages are dropped, but neither the system's nor
+ * the newest, which the engine refuses by name when it is too long.
+ */
 export function extendConversation(
   messages: readonly WorkerMessage[],
   ...more: readonly WorkerMessage[]
 ): readonly WorkerMessage[] {
   const all = [...messages, ...more];
+  const kept = all[0]?.role === "system" ? 1 : 0;
   let chars = all.reduce((sum, { content }) => sum + content.length, 0);
   while (chars > WORKER_LIMITS.conversationChars || all.length > WORKER_LIMITS.messages) {
-    const [dropped] = all.splice(all[0]?.role === "system" ? 1 : 0, 1);
-    if (dropped === undefined) break;
-    chars -= dropped.content.length;
+    if (all.length <= kept + 1) break;
+    const [dropped] = all.splice(kept, 1);
+    chars -= dropped?.content.length ?? 0;
   }
   return all;
 }
