@@ -53,7 +53,7 @@ export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
   const examples = said.flatMap((phrase, index) => examplesOf(phrase, index, { intents, lexicon }));
   const spoken = said.map(({ language, text }, index) => spokenExample(language, wordsOf(fillSlots(text, index))));
   const common = Object.entries(STOP_WORDS).flatMap(([language, all]) =>
-    [...all].map((word) => spokenExample(language, [word])),
+    [...all].flatMap((word) => Array.from({ length: tellingOf(word) }, () => spokenExample(language, [word]))),
   );
   return {
     intents,
@@ -62,6 +62,11 @@ export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
     byIntent: learnTable(examples, { buckets: BUCKETS, columns: intents.length }),
     byLanguage: learnTable([...spoken, ...common], { buckets: LANGUAGE_BUCKETS, columns: LANGUAGES.length }),
   };
+}
+
+/** How often a common word is taught: one that a single language has tells more than all other words. */
+function tellingOf(word: string): number {
+  return Object.values(STOP_WORDS).filter((all) => all.has(word)).length === 1 ? 6 : 1;
 }
 
 /** How many of the ways to say a phrase are taught; what the model cannot do has the most phrases already. */

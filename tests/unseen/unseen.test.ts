@@ -38,6 +38,8 @@ const FILES = [
   "ninth.txt",
   "tenth.txt",
   "eleventh.txt",
+  "twelfth.txt",
+  "thirteenth.txt",
 ];
 
 for (const file of FILES) {

@@ -88,6 +88,8 @@ function isUnspoken(tokens: readonly Token[], strange: readonly Token[], kind: I
 function isIdle(tokens: readonly Token[], { plain, written }: Token): boolean {
   const at = tokens.findIndex((token) => token.written === written);
   const next = tokens[at + 1]?.plain === "me" ? tokens[at + 2]?.plain : tokens[at + 1]?.plain;
+  // A storage on the network, and "in the" of Portuguese.
+  if (plain === "nas") return !/^(the|my|a|o|um|meu|do|no|el|un|mi|del)$/.test(tokens[at - 1]?.plain ?? "");
   if (plain.startsWith("termin")) return /^(em|en|com|con|por)$/.test(next ?? "");
   return (
     /^(remind|lembra|lembre|recuerda|recuerdame)$/.test(plain) &&

@@ -139,7 +139,8 @@ function isNamedPlace(tokens: readonly Token[], at: number): boolean {
   if ((isFolder(at + 1) || isFolder(at - 1)) && !isDescribing(token)) return true;
   const before = ARTICLES.has(tokens[at - 1]?.plain ?? "") ? at - 2 : at - 1;
   const isPlaced = PLACES.has(tokens[before]?.plain ?? "") || isFolder(before);
-  return isPlaced && (!LEXICON.knows(token.plain) || at === tokens.length - 1);
+  const isLast = tokens.slice(at + 1).every(({ plain, kind }) => kind === undefined && isGenericWord(plain));
+  return isPlaced && (!LEXICON.knows(token.plain) || isLast);
 }
 
 /** Whether a word tells which folder is meant without being its name: "the biggest folder". */

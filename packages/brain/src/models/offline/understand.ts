@@ -101,7 +101,9 @@ function areWhole(parts: readonly (readonly Token[])[], clauses: readonly (reado
   const kinds = new Set(clauses.map(([want]) => want?.kind));
   // "The server crawls, what slows it down" asks for one thing, and says why.
   const isBusy = kinds.has("top-cpu") || kinds.has("top-memory");
-  return kinds.size === clauses.length && !isBusy && parts.every(({ length }) => length >= WHOLE);
+  const isWhole = (clause: readonly Token[]) =>
+    clause.length >= WHOLE && clause.some(({ plain, kind }) => kind === undefined && !isGenericWord(plain));
+  return kinds.size === clauses.length && !isBusy && parts.every(isWhole);
 }
 
 /** "Which processes use most CPU and memory" is one question, although "memory" alone would be another. */
@@ -169,8 +171,13 @@ function distinct(wants: readonly Want[]): readonly Want[] {
     const key = JSON.stringify(want.kind === "date" ? { ...want, kind: "time" } : want);
     return !seen.has(key) && seen.add(key);
   });
-  // "Is notes.txt long? how many lines": the second names no file, and means the first.
+  const [first, second] = found;
+  // "Look at app.log and tell me the errors": the second names no file, and means the first.
+  if (found.length === 2 && first?.kind === "read" && second?.kind === "log-errors" && second.path === undefined)
+    return [{ ...second, ...(first.path === undefined ? {} : { path: first.path }) }];
+  // So it is in "is notes.txt long? how many lines".
   const isRepeated = ({ kind, path }: Want) =>
-    path === "." && found.some((other) => other.kind === kind && other.path !== path);
+    (path === "." || (path === undefined && kind === "log-errors")) &&
+    found.some((other) => other.kind === kind && other.path !== path);
   return found.length > 1 ? found.filter((want) => want.kind !== "help" && !isRepeated(want)) : found;
 }
