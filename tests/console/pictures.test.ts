@@ -124,3 +124,27 @@ test("Home tells what models used by day, as the brain has summed it up", async 
   assert.equal(await tile.locator("tbody tr").count(), 7);
   await shown.assertAccessible();
 });
+
+/** A picture of one pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+test("an image is attached to a message, can be left out again, and is in the journal of its run", async () => {
+  const { page } = shown;
+  await shown.open("/chat");
+  const picture = { name: "screen.png", mimeType: "image/png", buffer: Buffer.from(PIXEL, "base64") };
+  await page.getByLabel("Image").setInputFiles([picture, { ...picture, name: "other.png" }]);
+  await page.getByRole("button", { name: "other.png" }).click();
+  await shown.assertAccessible();
+  await page.getByLabel("Message").fill("What is on this screen?");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.waitForURL(/\/chat\/.+/);
+  await page.locator(".said.me").getByText("screen.png").waitFor();
+  const { runs: all } = (await (await page.request.get(`${daemon.url}/v1/runs?limit=1`)).json()) as {
+    runs: { id: string }[];
+  };
+  const events = await page.request.get(`${daemon.url}/v1/runs/${all[0]?.id}/events?live=false`, {
+    headers: { accept: "application/x-ndjson" },
+  });
+  const text = await events.text();
+  assert.ok(text.includes(PIXEL) && text.includes("screen.png") && !text.includes("other.png"));
+});

@@ -1,9 +1,11 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
+import type { FilePart } from "@vidro/core";
 import { faultWords, vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { translate } from "../words/translate.ts";
+import { Attachments } from "./attachments.tsx";
 import { Choice } from "./choice.tsx";
 import { go, useAddress } from "./route.tsx";
 
@@ -24,6 +26,7 @@ export function Composer(props: {
   const first = useAddress().searchParams.get("agent") ?? "";
   const [choices, setChoices] = useState<RunChoices>({ agent: first, hand: "", model: "" });
   const [words, setWords] = useState("");
+  const [files, setFiles] = useState<readonly FilePart[]>([]);
   const [fault, setFault] = useState("");
   const send = async (): Promise<void> => {
     setFault("");
@@ -32,11 +35,13 @@ export function Composer(props: {
       const id = thread ?? (await vidro.conversations.create(agent === "" ? {} : { agent })).id;
       await vidro.run(words.trim(), {
         thread: id,
+        ...(files.length === 0 ? {} : { files }),
         ...(tools === undefined ? {} : { tools }),
         ...(hand === "" ? {} : { hand }),
         ...(model.trim() === "" ? {} : { model: model.trim() }),
       });
       setWords("");
+      setFiles([]);
       if (thread === undefined) go(`/chat/${id}`);
       else sent();
     } catch (thrown) {
@@ -57,6 +62,7 @@ export function Composer(props: {
         value={words}
         onChange={({ target }) => setWords(target.value)}
       />
+      <Attachments files={files} change={setFiles} />
       <ChoiceFields isNew={thread === undefined} choices={choices} change={setChoices} />
       <button type="submit" className="do" disabled={words.trim() === ""}>
         {translate("Send")}

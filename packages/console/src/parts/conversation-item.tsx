@@ -17,7 +17,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
   const { run, agent, item } = props;
   switch (item.kind) {
     case "task":
-      return <SpokenText className="said me" text={item.text} />;
+      return <SpokenText className="said me" text={[item.text, ...(item.files ?? [])].join("\n")} />;
     case "said":
       return <SpokenText className="said" who={agent} text={item.text} />;
     case "thought":

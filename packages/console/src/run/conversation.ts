@@ -1,5 +1,5 @@
 import { thinkingIn } from "@vidro/core";
-import type { Action, Entry, FaultReport, Json, Outcome, Plan, QuestionAsked, Verdict } from "@vidro/core";
+import type { Action, Entry, FaultReport, Json, Outcome, Plan, QuestionAsked, RunStarted, Verdict } from "@vidro/core";
 
 /* The conversation view: the journal folded into what a person reads, one item for each thing that is shown. */
 
@@ -40,7 +40,7 @@ export interface PlanItem {
 
 /** One item of the conversation. */
 export type Item =
-  | { readonly kind: "task"; readonly seq: number; readonly text: string }
+  | { readonly kind: "task"; readonly seq: number; readonly text: string; readonly files?: readonly string[] }
   | { readonly kind: "said"; readonly seq: number; readonly text: string }
   | { readonly kind: "thought"; readonly seq: number; readonly text: string }
   | { readonly kind: "note"; readonly seq: number; readonly text: string }
@@ -75,7 +75,7 @@ const NO_PLAN: PlanItem = { kind: "plan", seq: 0, steps: [], fates: [], isOver: 
 export function foldConversation(before: RunConversation, { seq, at, event }: Entry): RunConversation {
   switch (event.type) {
     case "run.started":
-      return { items: [{ kind: "task", seq, text: event.task }, NO_PLAN], actions: new Map(), question: undefined };
+      return { items: [taskItem(seq, event), NO_PLAN], actions: new Map(), question: undefined };
     case "model.replied": {
       const isEnd = event.answer !== undefined;
       const text = event.parts === undefined ? "" : thinkingIn(event.parts).trim();
@@ -116,6 +116,11 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
     default:
       return before;
   }
+}
+
+function taskItem(seq: number, { task, files }: RunStarted): Item {
+  const names = files?.map(({ name, mediaType }) => name ?? mediaType);
+  return { kind: "task", seq, text: task, ...(names === undefined ? {} : { files: names }) };
 }
 
 function push(before: RunConversation, item: Item): RunConversation {
