@@ -19,7 +19,7 @@ export function Attachments(props: {
   return (
     <>
       <label htmlFor={id} className="button attach" title={translate("Images for a model that sees")}>
-        <span aria-hidden="true">＋</span> {translate("Image")}
+        <span aria-hidden="true">+</span> {translate("Image")}
       </label>
       <input
         id={id}
