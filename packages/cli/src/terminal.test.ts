@@ -37,6 +37,21 @@ test("a person sees the plan, what it would run, and the answer", async () => {
   assert.equal(await readFile(join(stage.workspace, "a file"), "utf8"), "hi\n");
 });
 
+test("in 40 columns the sentences of an approval are broken between words, and the command is shown to the letter", async () => {
+  const command = "echo a-word-that-is-wider-than-the-terminal-is > made";
+  await using model = await scriptedModel(shellLine(command), doneLine("well"));
+  await using stage = await stageWith(model);
+  const terminal = stage.terminalOf(40, "run", "make a file");
+  await terminal.sees("y yes");
+  terminal.type("n");
+  await terminal.ends();
+  assert.match(
+    terminal.seen,
+    /\n {2}access {4}host: everything that the\n {12}hand's user may do, without\n {12}Vidro's own state\n/,
+  );
+  assert.ok(terminal.seen.includes(`\n  shell     ${command}\n`));
+});
+
 test("a no, alone or with its reason, is told to the model, and keys struck before are no answer", async () => {
   await using model = await scriptedModel(shellLine("touch one"), shellLine("touch two"), doneLine("well"));
   await using stage = await stageWith(model);

@@ -1,5 +1,6 @@
-import { approvalAsked, approvalRows, writesFiles } from "@vidro/core/text";
+import { approvalAsked, approvalRows, explainingRows, writesFiles } from "@vidro/core/text";
 import type { Approvable, Language } from "@vidro/core/text";
+import { wrapText } from "./columns.ts";
 import type { Paint } from "./symbols.ts";
 
 /** Width of the names of an approval's rows. */
@@ -14,17 +15,28 @@ const CHANGES: { readonly [field: string]: "-" | "+" | "patch" } = {
   patch: "patch",
 };
 
-/** The question about a plan, and below it the facts that a person needs to decide, one line each; edits as a diff. */
+/** How the lines are shown: their colours, and how many columns there are for one. */
+interface ShownHow {
+  readonly paint: Paint;
+  readonly columns: number;
+}
+
+/**
+ * The question about a plan, and below it the facts that a person needs to decide, one line each; edits as a diff.
+ * Sentences are broken between words, words of the plan never.
+ */
 export function approvalLines(
   asked: Approvable,
   language: Language | undefined,
-  paint: Paint,
+  { paint, columns }: ShownHow,
 ): readonly [question: string, ...lines: readonly string[]] {
   const isEdit = writesFiles(asked.plan);
+  const explaining = explainingRows(language);
   const rows = approvalRows(asked, language).flatMap(([name, text]) => {
     const change = isEdit && Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
     if (change !== undefined) return changeLines(change, text, paint);
-    const [first = "", ...others] = text.split("\n");
+    const shown = explaining.has(name) ? wrapText(text, columns - TEXT_MARGIN.length) : text.split("\n");
+    const [first = "", ...others] = shown;
     return [`${paint("dim", name.padEnd(NAME_CHARS))} ${first}`, ...others.map((line) => `${TEXT_MARGIN}${line}`)];
   });
   return [approvalAsked(language), ...rows];

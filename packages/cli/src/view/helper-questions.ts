@@ -109,6 +109,11 @@ export class HelperQuestions {
   }
 }
 
+/** Lines that tell of helpers, with the last characters of their ids, as in lists of runs. */
+export function withShortIds(text: string): string {
+  return text.replaceAll(/^run_[\da-f-]{28}([\da-f]{8}): /gm, "$1: ");
+}
+
 function helpersIn({ plan }: Extract<Event, { type: "policy.judged" }>): string[] {
   return plan.kind === "order" ? [...(plan.runs ?? [])] : [];
 }

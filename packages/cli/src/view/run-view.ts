@@ -17,6 +17,7 @@ import { AnswerStream, textRows } from "./answer-stream.ts";
 import { approvalLines } from "./approval-lines.ts";
 import { Checklist } from "./checklist.ts";
 import { wrapText } from "./columns.ts";
+import { withShortIds } from "./helper-questions.ts";
 import { foldedOutput } from "./output-fold.ts";
 import { OutputLines } from "./output-lines.ts";
 import { openRows } from "./rows.ts";
@@ -117,7 +118,7 @@ class TerminalScreen implements Screen {
       if (this.#isStreaming) this.#text(this.#answer.push(event.text, this.#rows.columns));
       return;
     }
-    const lines = this.#fold.push(liveText(event));
+    const lines = this.#fold.push(withShortIds(liveText(event)));
     // Thinking is shown whole with its reply.
     if (this.#options.verbose && event.type === "action.output")
       for (const line of lines) this.#aside(this.#marks.bar, line);
@@ -267,7 +268,8 @@ class TerminalScreen implements Screen {
     if (event.about.kind === "approval" && this.#judged !== undefined) {
       const { hand } = event.about;
       const asked = { ...this.#judged, action: this.#action, ...(hand === undefined ? {} : { hand }) };
-      const [question, ...lines] = approvalLines(asked, event.language, this.#paint);
+      const how = { paint: this.#paint, columns: this.#rows.columns - MARK_CHARS };
+      const [question, ...lines] = approvalLines(asked, event.language, how);
       this.#always(ask, this.#paint("bold", question));
       for (const line of lines) this.#raw(`${MARGIN}${line}`);
       return;

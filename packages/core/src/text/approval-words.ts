@@ -244,6 +244,12 @@ export function approvalRows(approvable: Approvable, language: Language = "en"):
   ];
 }
 
+/** Names of the rows that explain in sentences; all others have words of the plan, which are shown to the letter. */
+export function explainingRows(language: Language = "en"): ReadonlySet<string> {
+  const { access, where, covers, background, unseen, why } = PHRASES[language].rows;
+  return new Set([access, where, covers, background, unseen, why]);
+}
+
 /** What a yes for this run covers beyond the plan that is shown; undefined when it covers the same plan alone. */
 export function runWideWords(plan: Plan | undefined, language: Language = "en"): string | undefined {
   return plan?.kind === "file" ? PHRASES[language].wide[plan.operation] : undefined;
