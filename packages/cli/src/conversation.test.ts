@@ -36,6 +36,7 @@ test("a conversation: several lines are one task, a file is put in under the pol
   await terminal.sees("two\n");
   await terminal.sees("› ");
   terminal.type("!touch made\r");
+  await terminal.sees("▸ touch made\n");
   await terminal.sees("May this be done?");
   await terminal.sees("y yes");
   terminal.type("y");
@@ -95,6 +96,7 @@ test("commands choose model, agent and tools, list what waits, begin anew and fo
     ["/agent nobody", "nobody"],
     ["/agent scout", "scout does it from now on."],
     ["/tools nope", "There is no tool nope; there are shell"],
+    ["/tools read_file,delegate", "Tools: read_file, delegate"],
     ["/tools read_file", "Tools: read_file"],
     ["/approvals", "Nothing waits for an approval."],
     ["/fork 1", "There is no run in this conversation yet."],

@@ -17,6 +17,8 @@ export interface BrainApi {
   readonly hands: BrainHands;
   readonly knowledge: Pick<KnowledgeApi, keyof KnowledgeApi>;
   readonly schedules: Pick<ScheduleApi, "list" | "add" | "remove">;
+  /** Names of the tools that a run may use: those of this machine's hand, and the brain's own. */
+  tools(): Promise<readonly string[]>;
   /** Which model decides and why; undefined when the brain does not say. */
   decider(): Promise<string | undefined>;
   /** Address of the daemon's HTTP server. */

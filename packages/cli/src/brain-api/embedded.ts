@@ -20,6 +20,7 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
     runs: embeddedRuns(open),
     agents: embeddedAgents(open),
     hands: embeddedHands(open),
+    tools: async () => (await (await open()).hands.tools()).map(({ name }) => name),
     async decider() {
       const { name, because } = await (await open()).model();
       return `${name} decides, because ${because}.`;

@@ -39,6 +39,7 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       add: (draft, how) => withFaults(schedules.add(draft, how)),
       remove: (id, how) => withFaults(schedules.remove(id, how)),
     },
+    tools: async () => (await withFaults(new Vidro(options).tools())).map(({ name }) => name),
     decider: async () => undefined,
     // Asked for its status, so that a wrong token is refused here as well.
     address: async () => {

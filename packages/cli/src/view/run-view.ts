@@ -1,5 +1,5 @@
 import { addUsage, liveText, TERMINAL_LIMITS, thinkingIn, usageIn } from "@vidro/core";
-import { BOOTSTRAP, voidsWords } from "@vidro/core/run";
+import { voidsWords } from "@vidro/core/run";
 import {
   actionWords,
   commandLine,
@@ -21,6 +21,7 @@ import { withShortIds } from "./helper-questions.ts";
 import { foldedOutput } from "./output-fold.ts";
 import { OutputLines } from "./output-lines.ts";
 import { openRows } from "./rows.ts";
+import { doingOf, shownModel, shownTask } from "./run-words.ts";
 import type { Rows } from "./rows.ts";
 import { actionFate, foundNothing } from "./run-fate.ts";
 import type { ActionFate } from "./run-fate.ts";
@@ -28,17 +29,6 @@ import { paint, terminalSymbols } from "./symbols.ts";
 import type { Paint, TerminalSymbols } from "./symbols.ts";
 import type { Screen, TerminalOptions } from "./screen.ts";
 import { printText } from "../program/output.ts";
-
-/** The model's present work, in a word. */
-function doingOf({ attempt, summary }: Extract<Event, { type: "model.called" }>): string {
-  if (summary === true) return "summing up";
-  return attempt > 1 ? `thinking, try ${attempt}` : "thinking";
-}
-
-/** The name of a model without the mark of a run that looks around first. */
-function shownModel(model: string): string {
-  return model.startsWith(BOOTSTRAP) ? model.slice(BOOTSTRAP.length) : model;
-}
 
 /** A run as a person watches it. */
 export function terminalScreen(options: TerminalOptions): Screen {
@@ -50,6 +40,8 @@ const MARK_CHARS = 2;
 const MARGIN = " ".repeat(MARK_CHARS);
 /** Room for the outcome beside the name of an action. */
 const OUTCOME_CHARS = 32;
+/** Room for the name itself on a narrow terminal; the rest of the line is wrapped. */
+const LEAST_NAME_CHARS = 16;
 /** Room for the elapsed time. */
 const SPAN_CHARS = 14;
 /** The longest name of an action or a task where rows have no width. */
@@ -208,7 +200,10 @@ class TerminalScreen implements Screen {
 
   #showStart({ task, model, workspace, agent, forked }: RunStarted): void {
     this.#isMarkdown = model !== PLAIN_MODEL;
-    this.#line(this.#paint(["cyan", "bold"], this.#marks.task), this.#paint("bold", oneLine(task, this.#room)));
+    this.#line(
+      this.#paint(["cyan", "bold"], this.#marks.task),
+      this.#paint("bold", oneLine(shownTask(task, model), this.#room)),
+    );
     const id = this.#options.run.slice(-SHORT_ID_CHARS);
     this.#line(" ", this.#paint("dim", `${agent} with ${shownModel(model)} in ${workspace} · run ${id}`));
     if (forked !== undefined)
@@ -256,7 +251,8 @@ class TerminalScreen implements Screen {
         this.#line(mark, `${this.#name()}: ${event.fault.message}`);
       return;
     }
-    this.#line(mark, `${this.#name()} ${this.#paint("dim", `· ${outcomeWords(event.outcome)}`)}`);
+    const words = `· ${outcomeWords(event.outcome)}`;
+    this.#line(mark, `${this.#name(words.length + 1)} ${this.#paint("dim", words)}`);
     // What was allowed without a question only looked: its answer says what it found.
     const isShown = fate === "failed" || (this.#judged !== undefined && this.#judged.verdict.class !== "read");
     if (!isShown || (this.#options.verbose && this.#options.live)) return;
@@ -333,9 +329,10 @@ class TerminalScreen implements Screen {
   }
 
   /** The name of the current action. */
-  #name(): string {
-    if (this.#action !== undefined) return actionWords(this.#action, this.#room - OUTCOME_CHARS);
-    return this.#judged === undefined ? "action" : oneLine(planWords(this.#judged.plan), this.#room - OUTCOME_CHARS);
+  #name(others = OUTCOME_CHARS): string {
+    const room = Math.max(LEAST_NAME_CHARS, this.#room - others);
+    if (this.#action !== undefined) return actionWords(this.#action, room);
+    return this.#judged === undefined ? "action" : oneLine(planWords(this.#judged.plan), room);
   }
 
   #printPlan(): void {

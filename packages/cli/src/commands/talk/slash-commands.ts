@@ -145,7 +145,7 @@ async function chooseAgent({ argument, brain, state, words }: CommandCall): Prom
 }
 
 async function chooseTools({ argument, brain, state, words }: CommandCall): Promise<void> {
-  const { tools } = await brain.hands.find("local");
+  const tools = await brain.tools();
   if (argument === "all") {
     state.tools = undefined;
     return sayWrapped(words.allTools);
