@@ -8,7 +8,10 @@ import { chat } from "./chat.ts";
 import { consolePage } from "./console.ts";
 import { cpu } from "./cpu.ts";
 import { delivery } from "./delivery.ts";
+import { brains } from "./brains.ts";
+import { capacity } from "./capacity.ts";
 import { durableLoop } from "./durable-loop.ts";
+import { durablePostgres } from "./durable-postgres.ts";
 import { fanOut } from "./fan-out.ts";
 import { fleet } from "./fleet.ts";
 import { framed } from "./framed.ts";
@@ -27,6 +30,9 @@ import { worker } from "./worker.ts";
 /** The figures that there are; a new one is a file and a line here. */
 const FIGURES: readonly Figure[] = [
   durableLoop,
+  durablePostgres,
+  brains,
+  capacity,
   growth,
   longPrompt,
   cpu,

@@ -10,13 +10,15 @@ import { overJournal } from "./ours.ts";
  * writes, in as many commits. Runs that are asked for in one turn share their commits, as they do in ours.
  */
 
-/** The events of a run, by the commit that carries them. */
-const OPENING: readonly (readonly EventType[])[] = [["run.started", "model.called"]];
-const STEP: readonly (readonly EventType[])[] = [
+/** The events that begin a run, by the commit that carries them. */
+export const OPENING: readonly (readonly EventType[])[] = [["run.started", "model.called"]];
+/** Those of a step. */
+export const STEP: readonly (readonly EventType[])[] = [
   ["model.replied", "policy.judged", "action.started"],
   ["action.finished", "model.called"],
 ];
-const CLOSING: readonly (readonly EventType[])[] = [["model.replied", "run.finished"]];
+/** Those that end a run. */
+export const CLOSING: readonly (readonly EventType[])[] = [["model.replied", "run.finished"]];
 
 const HASH = Buffer.alloc(32, 1);
 
@@ -73,7 +75,7 @@ export async function floor(folder: string): Promise<Contestant> {
 }
 
 /** What ours writes for an event, taken from a run of ours. */
-async function bodies(): Promise<(type: EventType) => string> {
+export async function bodies(): Promise<(type: EventType) => string> {
   const { journal } = memoryStore();
   await overJournal(journal).run(20);
   const [head] = await journal.list({ limit: 1 });
