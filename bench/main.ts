@@ -24,6 +24,7 @@ import { recovery } from "./recovery.ts";
 import { reconnect } from "./reconnect.ts";
 import { redaction } from "./redaction.ts";
 import { remoteCommand } from "./remote-command.ts";
+import { search } from "./search.ts";
 import { startup } from "./startup.ts";
 import { worker } from "./worker.ts";
 
@@ -38,6 +39,7 @@ const FIGURES: readonly Figure[] = [
   cpu,
   redaction,
   knowledge,
+  search,
   recovery,
   startup,
   fanOut,

@@ -78,8 +78,10 @@ export const HAND_LIMITS = {
   readBytes: 128 * KIB,
   /** Entries that a listing or a search returns. */
   entries: 1000,
-  /** Files that a search reads. */
-  searchFiles: 50_000,
+  /** Entries that a search meets. */
+  searchFiles: 200_000,
+  /** Names of files that ripgrep gives for a search. */
+  candidateBytes: 16 * MIB,
   /** Folders whose private files are known, for commands that follow each other. */
   indexedFolders: 8,
   /** Age of a folder's last change from which its times tell it apart from any later change. */

@@ -35,6 +35,11 @@ export class SearchPage {
     this.#required = Buffer.from(finder.required);
   }
 
+  /** A text that every file with a match holds; empty when there is none. */
+  get required(): string {
+    return this.#finder.required;
+  }
+
   /** Searches one file. */
   lookInto(bytes: Buffer, path: string): void {
     this.#seenBytes += bytes.length;

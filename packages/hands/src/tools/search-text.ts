@@ -9,6 +9,7 @@ import { pathSchema, readPlan, displayPath } from "../files/paths.ts";
 import { isWithin } from "../files/is-within.ts";
 import { inodeKey, isWorkspaceFile, isHardLinked, findHardLinks, type HardLinks } from "../files/hard-links.ts";
 import { lineFinder } from "../files/line-search.ts";
+import { findCandidates } from "../files/ripgrep.ts";
 import { SKIPPED_FOLDERS } from "../files/skipped-folders.ts";
 import { omissionNote, FolderWalk } from "../files/walk.ts";
 import { atAnyDepth } from "./find-files.ts";
@@ -109,9 +110,14 @@ async function searchAll(
   const wanted = compileGlob(atAnyDepth(input.glob ?? "*"));
   const unwanted = input.exclude === undefined ? undefined : compileGlob(atAnyDepth(input.exclude));
   const ignores = input.ignored === true ? undefined : new IgnoreFiles();
+  const query = { text: page.required, isIgnoredWanted: input.ignored === true };
+  const candidates = await findCandidates(query, execution);
   const walk = new FolderWalk(
     execution,
-    (below, name) => wanted.reaches(below) && (!SKIPPED_FOLDERS.has(name) || wanted.names(name)),
+    (below, name) =>
+      candidates?.folders.has(below) !== false &&
+      wanted.reaches(below) &&
+      (!SKIPPED_FOLDERS.has(name) || wanted.names(name)),
     ignores,
   );
   const isKept = keptFiles(walk, execution);
@@ -136,6 +142,7 @@ async function searchAll(
   await using folder = await Folder.open(path);
   await ignores?.readAbove(path, execution.context.workspace);
   for await (const met of walk.below(folder)) {
+    if (candidates?.files.has(met.path) === false) continue;
     if (met.entry.type !== "file" || !wanted.matches(met.path) || unwanted?.matches(met.path) === true) continue;
     if (!(await look(met.folder, met.entry.name))) break;
   }
