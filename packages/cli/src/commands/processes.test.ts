@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
@@ -60,4 +61,34 @@ test("a process that a person lets go on after its run is listed, shown and stop
   const absent = await stage.run("processes", "show", "absent");
   assert.notEqual(absent.code, 0);
   assert.match(absent.stderr, /no process "absent"/);
+});
+
+test("nothing is left of a process in the background when its brain and hand are killed", async () => {
+  const running = (mark: string): readonly string[] =>
+    readdirSync("/proc").filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(mark);
+      } catch {
+        return false;
+      }
+    });
+  const mark = `10${process.pid}`;
+  await using model = await scriptedModel(
+    line("start_process", { line: `(setsid sleep ${mark} &); trap '' TERM; sleep ${mark}` }),
+    new Promise<string>(() => undefined),
+  );
+  await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
+  const child = stage.start("run", "--json", "--yes", "serve");
+  const told = await new Promise<string>((resolve) => {
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('"action.finished"')) resolve(output);
+    });
+  });
+  assert.match(told, /Started p1/);
+  while (running(`sleep\0${mark}`).length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill("SIGKILL");
+  await once(child, "close");
+  while (running(`sleep\0${mark}`).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
 });
