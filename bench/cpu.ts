@@ -14,7 +14,7 @@ const LOADS: readonly Load[] = [
   { runs: 1, steps: 200, times: 10 },
   { runs: 1, steps: 800, times: 3 },
 ];
-const ROUNDS = 7;
+const ROUNDS = 5;
 
 /** What the loop itself costs. */
 export const cpu: Figure = {

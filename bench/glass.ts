@@ -7,7 +7,7 @@ import { scriptServer, vidroUp } from "./contest/server.ts";
 import type { Server } from "./contest/server.ts";
 import { figure, ratioOf, spreadOf, times } from "./contest/spread.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 /** The first requests compile the code. */
 const WARM_UP_REQUESTS = 1000;
 const REQUESTS = 1000;

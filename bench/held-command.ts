@@ -9,7 +9,7 @@ import { atMost } from "./contest/report.ts";
 import type { Figure, Table } from "./contest/report.ts";
 import { figure, medianMs, spreadOf } from "./contest/spread.ts";
 
-const ROUNDS = 15;
+const ROUNDS = 7;
 const COMMANDS_PER_ROUND = 10;
 const GOAL_MS = 8;
 

@@ -6,7 +6,7 @@ import type { Figure, Report } from "./contest/report.ts";
 import { figure, spreadOf } from "./contest/spread.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const ROUNDS = 15;
+const ROUNDS = 7;
 const MIB = 1 << 20;
 const PIECE_CHARS = 4096;
 

@@ -12,7 +12,7 @@ import type { CommandSettings } from "./contestants/commands.ts";
 import type { HandsSettings } from "./contestants/hands.ts";
 import { SSHD } from "./contestants/ssh.ts";
 
-const ROUNDS = 20;
+const ROUNDS = 10;
 const HOSTS = 50;
 /** Processes that have the hands. */
 const PROCESSES = 5;

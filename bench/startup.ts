@@ -12,7 +12,7 @@ import { scriptServer, VIDRO, vidroUp } from "./contest/server.ts";
 import type { Server } from "./contest/server.ts";
 import { figure, ratioOf, spreadOf, times } from "./contest/spread.ts";
 
-const ROUNDS = 15;
+const ROUNDS = 9;
 /** How long a server is left alone before its memory is looked at. */
 const IDLE_MS = 500;
 

@@ -10,7 +10,7 @@ import { atLeast } from "./contest/report.ts";
 import type { Figure } from "./contest/report.ts";
 import { figure, ratioOf, spreadOf, times } from "./contest/spread.ts";
 
-const ROUNDS = 9;
+const ROUNDS = 5;
 const TOKENS = 128;
 /** Small and large: what a token costs besides its evaluation weighs most where that is cheap. */
 const MODELS = [

@@ -23,7 +23,7 @@ export const LANGGRAPH_WHOLE: Entrant = {
   name: "LangGraph.js + SqliteSaver, default channel",
   module: "peers/langgraph.js",
   open: "wholeState",
-  mostSteps: 1000,
+  mostSteps: 700,
   survives: `${POWER} (FULL, \`durability: "sync"\`); a node that was cut off runs again`,
 };
 
@@ -64,6 +64,6 @@ export const PI: Entrant = {
   name: "pi agent loop + SQLite session",
   module: "peers/pi.js",
   open: "durable",
-  mostSteps: 1000,
+  mostSteps: 700,
   survives: `${POWER} (WAL FULL); messages only`,
 };
