@@ -1,6 +1,16 @@
-import { asFault, Fault, FAULTS, isObject, RELAY_LIMITS, textIn } from "@vidro/core";
-import type { Action, ActionEnd, FaultCode, FaultReport, Json, JsonObject, Judgement, Order } from "@vidro/core";
-import { soundEnd, soundJudgement } from "../hand-answers.ts";
+import { asFault, Fault, FAULTS, isObject, REGISTER_LIMITS, RELAY_LIMITS, textIn } from "@vidro/core";
+import type {
+  Action,
+  ActionEnd,
+  FaultCode,
+  FaultReport,
+  Json,
+  JsonObject,
+  Judgement,
+  Order,
+  Surroundings,
+} from "@vidro/core";
+import { soundEnd, soundFacts, soundJudgement } from "../hand-answers.ts";
 import type { HandLink, OutputSink } from "../link.ts";
 import { topicOfBrain } from "./relay-server.ts";
 import type { SignedMessages } from "./signed-messages.ts";
@@ -45,6 +55,7 @@ export class RelayCalls {
         const reply = await this.#call({ link, send }, { type: "judge", hand, action: asJson(action) });
         return reply["fault"] === undefined ? soundJudgement(reply["judgement"]) : faultIn(reply["fault"]).report();
       },
+      surroundings: () => inTime(this.#call({ link, send }, { type: "facts", hand })),
       perform: async (order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> => {
         const asked = { type: "perform", hand, order: asJson(order), stopped: signal.aborted };
         return soundEnd((await this.#call({ link, send, hear, signal }, asked))["end"]);
@@ -99,6 +110,17 @@ export class RelayCalls {
       if (type === "output" && (stream === "stdout" || stream === "stderr"))
         call.hear(stream, textIn(message, "chunk") ?? "");
     }
+  }
+}
+
+/** The facts in a reply; none when it takes too long: a brain of an older version does not know the question. */
+async function inTime(asked: Promise<JsonObject>): Promise<Surroundings> {
+  const { promise: late, resolve } = Promise.withResolvers<JsonObject>();
+  const timer = setTimeout(resolve, REGISTER_LIMITS.factsMs, {});
+  try {
+    return soundFacts((await Promise.race([asked, late]))["facts"]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -47,6 +47,11 @@ export class RelayServer {
     if (type === "acknowledge") return link?.acknowledge(textIn(message, "action") ?? "");
     const isStopped = message["stopped"] === true;
     if (type === "judge") void this.#serve(from, id, () => judge(link, action as unknown as Action));
+    if (type === "facts")
+      void this.#serve(from, id, async () => {
+        const facts = (await there(link).surroundings?.()) ?? {};
+        return { facts: facts as unknown as Json };
+      });
     if (type === "perform")
       void this.#serve(from, id, async (signal) => {
         const hear = (stream: string, chunk: string): void => this.#reply(from, { type: "output", id, stream, chunk });

@@ -125,6 +125,17 @@ describe("a call of a hand that is connected to another brain", () => {
     assert.deepEqual(own.acknowledged, ["act_1"]);
   });
 
+  it("gives the facts of the hand's host, and none of a hand that tells none", async (t) => {
+    const facts = { system: "Debian 13", shell: "bash" };
+    const telling = await pair(t, { ...linkOf(async () => DONE), surroundings: async () => facts });
+    assert.deepEqual(await telling.link.surroundings?.(), facts);
+    const silent = await pair(
+      t,
+      linkOf(async () => DONE),
+    );
+    assert.deepEqual(await silent.link.surroundings?.(), {});
+  });
+
   it("fails by name when the hand is not connected there any more, or its link fails", async (t) => {
     const { link } = await pair(t, undefined);
     await assert.rejects(
