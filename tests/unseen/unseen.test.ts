@@ -40,6 +40,7 @@ const FILES = [
   "eleventh.txt",
   "twelfth.txt",
   "thirteenth.txt",
+  "fourteenth.txt",
 ];
 
 for (const file of FILES) {
