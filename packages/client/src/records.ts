@@ -225,7 +225,7 @@ export function knowledgeRecordOf(json: Json): KnowledgeRecord {
 /** Sections of documents in a list. */
 export function documentRecordsOf(json: Json): readonly DocumentRecord[] {
   return listIn(objectIn(json, "documents")["documents"], "documents").map((item) => {
-    const found = objectIn(item, "a document");
+    const found = objectIn(item, "one of the documents");
     const [path, title, snippet] = [textField(found, "path"), textField(found, "title"), textField(found, "snippet")];
     return { path, line: numberField(found, "line"), title, snippet };
   });
