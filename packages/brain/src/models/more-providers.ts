@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { baseUrl, firstListed, isListening } from "./address.ts";
 import { MODEL_LIMITS } from "@vidro/core";
-import { mistralPrompt } from "./ai-sdk/mistral-prompt.ts";
+import { mistralPrompt } from "./mistral-prompt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { openCompatible, openResponses } from "./open-model.ts";
 import type { Provider } from "./provider.ts";
