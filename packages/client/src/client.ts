@@ -3,6 +3,7 @@ import type { Json, RunHead, SpendingRow } from "@vidro/core";
 import { AgentApi } from "./agents.ts";
 import { ConversationApi } from "./conversations.ts";
 import { HandApi } from "./hands.ts";
+import { HookApi } from "./hooks.ts";
 import { KnowledgeApi } from "./knowledge.ts";
 import { BrainConnection } from "./brain-connection.ts";
 import type { BrainConnectionOptions, ListPart } from "./brain-connection.ts";
@@ -30,6 +31,7 @@ export class Vidro {
   readonly agents: AgentApi;
   readonly conversations: ConversationApi;
   readonly hands: HandApi;
+  readonly hooks: HookApi;
   readonly knowledge: KnowledgeApi;
   readonly schedules: ScheduleApi;
   readonly #brain: BrainConnection;
@@ -38,6 +40,7 @@ export class Vidro {
     this.#brain = new BrainConnection(options);
     this.agents = new AgentApi(this.#brain);
     this.hands = new HandApi(this.#brain);
+    this.hooks = new HookApi(this.#brain);
     this.knowledge = new KnowledgeApi(this.#brain);
     this.schedules = new ScheduleApi(this.#brain);
     this.conversations = new ConversationApi(this.#brain, (task, about) => this.run(task, about));

@@ -5,6 +5,8 @@ export type { Conversation, ConversationOptions, ConversationApi } from "./conve
 export type { FollowOptions } from "./run-stream.ts";
 export type { RunStreamItem, RunEvent } from "./run-stream-item.ts";
 export type { DialOptions, HandApi } from "./hands.ts";
+export type { HookApi, HookDraft } from "./hooks.ts";
+export type { DocumentFolderRecord, DocumentRecord, KnowledgeRecord } from "./knowledge-records.ts";
 export type { KnowledgeApi, KnowledgeDraft, KnowledgeListPart } from "./knowledge.ts";
 export type { AlwaysRecord, ForkOptions, Run, RunAnswer } from "./run.ts";
 export { VidroError } from "./vidro-error.ts";
@@ -14,9 +16,7 @@ export type {
   HandRecord,
   HandSample,
   ConversationMessage,
-  DocumentFolderRecord,
-  DocumentRecord,
-  KnowledgeRecord,
+  HookRecord,
   ScheduleRecord,
   ToolRecord,
 } from "./records.ts";

@@ -1,6 +1,6 @@
 import type { BrainConnection, ListPart } from "./brain-connection.ts";
-import { documentFoldersOf, documentRecordsOf, knowledgeRecordOf, knowledgeRecordsOf } from "./records.ts";
-import type { DocumentFolderRecord, DocumentRecord, KnowledgeRecord } from "./records.ts";
+import { documentFoldersOf, documentRecordsOf, knowledgeRecordOf, knowledgeRecordsOf } from "./knowledge-records.ts";
+import type { DocumentFolderRecord, DocumentRecord, KnowledgeRecord } from "./knowledge-records.ts";
 
 /** The fields of an entry to add. */
 export interface KnowledgeDraft {

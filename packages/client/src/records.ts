@@ -1,6 +1,6 @@
-import { isObject, NO_SPENDING, SPENDING_FIELDS } from "@vidro/core";
+import { NO_SPENDING, SPENDING_FIELDS } from "@vidro/core";
 import type { Json, JsonObject, RunHead, RunStatus, SpendingRow } from "@vidro/core";
-import { VidroError } from "./vidro-error.ts";
+import { listIn, optionalNames, numberField, objectIn, optionalTextField, textField } from "./record-fields.ts";
 
 /* Reads the JSON of the brain's HTTP surfaces; no other file knows its field names. */
 
@@ -74,41 +74,19 @@ export interface ScheduleRecord {
   readonly lastFault: string | null;
 }
 
-/** A finding that a run or a person has kept. */
-export interface KnowledgeRecord {
+/** A task that another program starts. */
+export interface HookRecord {
   readonly id: string;
   readonly owner: string;
-  readonly title: string;
-  readonly tags: readonly string[];
-  readonly snippet: string;
-  /** Whether a person has checked it. */
-  readonly status: "unverified" | "verified";
-  /** The entry of a run in which a model kept it; null when it was added from outside. */
-  readonly source: { readonly run: string; readonly seq: number } | null;
-  /** Who reported it. */
-  readonly trust: "model" | "person" | "program";
-  readonly at: number;
-}
-
-/** A section of a document that a search found. */
-export interface DocumentRecord {
+  readonly task: string;
+  /** Where it is called, below the address of the brain. */
   readonly path: string;
-  readonly line: number;
-  readonly title: string;
-  readonly snippet: string;
-}
-
-/** What is indexed of a folder of documents. */
-export interface DocumentFolderRecord {
-  readonly folder: string;
-  readonly documents: number;
-  readonly sections: number;
-  /** End of the last look; null when there was none. */
-  readonly at: number | null;
-  /** Why documents were left out. */
-  readonly leftOut: readonly string[];
-  /** Why the folder could not be looked through. */
-  readonly fault: string | null;
+  readonly hand: string | null;
+  readonly agent: string | null;
+  readonly lastRun: string | null;
+  readonly lastAt: number | null;
+  /** The secret of its calls; null but for a hook that was just added. */
+  readonly secret: string | null;
 }
 
 /** One turn of a conversation. */
@@ -172,7 +150,7 @@ export function agentRecordOf(json: Json): AgentRecord {
     prompt: optionalTextField(agent, "prompt"),
     image: optionalTextField(agent, "image"),
     model: optionalTextField(agent, "model"),
-    tools: namesIn(agent["tools"]),
+    tools: optionalNames(agent["tools"]),
     createdAt: Date.parse(textField(agent, "created_at")),
     updatedAt: Date.parse(textField(agent, "updated_at")),
   };
@@ -200,56 +178,6 @@ export function scheduleRecordOf(json: Json): ScheduleRecord {
   };
 }
 
-/** Entries of the knowledge in a list. */
-export function knowledgeRecordsOf(json: Json): readonly KnowledgeRecord[] {
-  return listIn(objectIn(json, "entries")["entries"], "entries").map(knowledgeRecordOf);
-}
-
-/** An entry of the knowledge. */
-export function knowledgeRecordOf(json: Json): KnowledgeRecord {
-  const entry = objectIn(json, "an entry");
-  const source = entry["source"] ?? null;
-  return {
-    id: textField(entry, "id"),
-    owner: textField(entry, "owner"),
-    title: textField(entry, "title"),
-    tags: namesIn(entry["tags"]) ?? [],
-    snippet: textField(entry, "snippet"),
-    status: textField(entry, "status") as KnowledgeRecord["status"],
-    source: source === null ? null : placeOf(objectIn(source, "a source")),
-    trust: textField(entry, "trust") as KnowledgeRecord["trust"],
-    at: numberField(entry, "at"),
-  };
-}
-
-/** Sections of documents in a list. */
-export function documentRecordsOf(json: Json): readonly DocumentRecord[] {
-  return listIn(objectIn(json, "documents")["documents"], "documents").map((item) => {
-    const found = objectIn(item, "one of the documents");
-    const [path, title, snippet] = [textField(found, "path"), textField(found, "title"), textField(found, "snippet")];
-    return { path, line: numberField(found, "line"), title, snippet };
-  });
-}
-
-/** Folders of documents in a list. */
-export function documentFoldersOf(json: Json): readonly DocumentFolderRecord[] {
-  return listIn(objectIn(json, "folders")["folders"], "folders").map((item) => {
-    const folder = objectIn(item, "a folder");
-    return {
-      folder: textField(folder, "folder"),
-      documents: numberField(folder, "documents"),
-      sections: numberField(folder, "sections"),
-      at: folder["at"] === null ? null : numberField(folder, "at"),
-      leftOut: namesIn(folder["leftOut"]) ?? [],
-      fault: optionalTextField(folder, "fault"),
-    };
-  });
-}
-
-function placeOf(source: JsonObject): { readonly run: string; readonly seq: number } {
-  return { run: textField(source, "run"), seq: numberField(source, "seq") };
-}
-
 /** What models used, in a list. */
 export function spendingRowsOf(json: Json): readonly SpendingRow[] {
   return listIn(objectIn(json, "usage")["usage"], "usage").map((one) => {
@@ -263,6 +191,27 @@ export function spendingRowsOf(json: Json): readonly SpendingRow[] {
       updatedAt: numberField(row, "updatedAt"),
     };
   });
+}
+
+/** Hooks in a list. */
+export function hookRecordsOf(json: Json): readonly HookRecord[] {
+  return listIn(objectIn(json, "hooks")["hooks"], "hooks").map(hookRecordOf);
+}
+
+/** A hook. */
+export function hookRecordOf(json: Json): HookRecord {
+  const hook = objectIn(json, "a hook");
+  return {
+    id: textField(hook, "id"),
+    owner: textField(hook, "owner"),
+    task: textField(hook, "task"),
+    path: textField(hook, "path"),
+    hand: optionalTextField(hook, "hand"),
+    agent: optionalTextField(hook, "agent"),
+    lastRun: optionalTextField(hook, "lastRun"),
+    lastAt: typeof hook["lastAt"] === "number" ? hook["lastAt"] : null,
+    secret: optionalTextField(hook, "secret"),
+  };
 }
 
 /** Hands in a list. */
@@ -284,7 +233,7 @@ export function handRecordOf(json: Json): HandRecord {
     gateway: textField(hand, "gateway"),
     version: textField(hand, "version"),
     workspace: textField(hand, "workspace"),
-    tags: namesIn(hand["tags"]) ?? [],
+    tags: optionalNames(hand["tags"]) ?? [],
     tools: listIn(hand["tools"], "tools").map((tool) => (typeof tool === "string" ? tool : nameIn(tool))),
     lastSeenAt: Date.parse(textField(hand, "last_seen_at")),
     createdAt: Date.parse(textField(hand, "created_at")),
@@ -329,45 +278,10 @@ export function conversationOf(json: Json): ConversationRecord {
   return {
     id: textField(thread, "thread_uuid"),
     agent: textField(thread, "agent_uuid"),
-    tools: namesIn(thread["tools_enabled"]),
+    tools: optionalNames(thread["tools_enabled"]),
     messages: listIn(thread["messages"] ?? [], "messages").map((item) => {
       const message = objectIn(item, "a message");
       return { role: textField(message, "role"), content: optionalTextField(message, "content") };
     }),
   };
-}
-
-function objectIn(json: Json | undefined, what: string): JsonObject {
-  if (isObject(json)) return json;
-  throw badAnswer(what);
-}
-
-function listIn(json: Json | undefined, what: string): readonly Json[] {
-  if (Array.isArray(json)) return json as readonly Json[];
-  throw badAnswer(what);
-}
-
-function namesIn(json: Json | undefined): readonly string[] | null {
-  return json === undefined || json === null ? null : listIn(json, "names").map(String);
-}
-
-function textField(from: JsonObject, name: string): string {
-  const value = from[name];
-  if (typeof value === "string") return value;
-  throw badAnswer(name);
-}
-
-function optionalTextField(from: JsonObject, name: string): string | null {
-  const value = from[name] ?? null;
-  return value === null ? null : textField(from, name);
-}
-
-function numberField(from: JsonObject, name: string): number {
-  const value = from[name];
-  if (typeof value === "number") return value;
-  throw badAnswer(name);
-}
-
-function badAnswer(what: string): VidroError {
-  return new VidroError("BAD_ANSWER", `The answer has not the shape of a brain's: ${what} is missing or strange.`);
 }
