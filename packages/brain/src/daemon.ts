@@ -31,6 +31,7 @@ import type { Reloadable } from "./south/local.ts";
 import { JournalSurvey } from "./observe/journal-survey.ts";
 import { TelemetryStore } from "./observe/telemetry.ts";
 import { tcpTables } from "./http/tcp-tables.ts";
+import { Hooks } from "./hooks/hooks.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import { StoredResponses } from "./catalog/responses.ts";
 import { Threads } from "./catalog/threads.ts";
@@ -342,6 +343,7 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     threads: new Threads(records, { agents, tools }),
     responses: new StoredResponses(records),
     schedules: new Schedules(records, Date.now),
+    hooks: new Hooks(records, Date.now),
     spending,
     tools: (asker) => hands.catalog(asker),
     workspace,

@@ -8,8 +8,12 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Reads a JSON body within its bounds; it is parsed once it is complete. An empty body is `{}`. */
-export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Json> {
+/** Reads a JSON body within its bounds; it is parsed once it is complete. An empty body is `{}`; `took` gets its text. */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  took: (text: string) => void = () => undefined,
+): Promise<Json> {
   if (!hasBody(request)) return {};
   const { headers } = request;
   if (!JSON_TYPE.test(headers["content-type"] ?? ""))
@@ -20,7 +24,10 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   // `100 Continue` is sent only now: the request has passed every check before its body.
   if (headers.expect !== undefined) response.writeContinue();
   const bytes = await collect(request);
-  return bytes.length === 0 ? {} : parseJson(text(bytes));
+  if (bytes.length === 0) return {};
+  const read = text(bytes);
+  took(read);
+  return parseJson(read);
 }
 
 const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;

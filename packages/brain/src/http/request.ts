@@ -145,7 +145,8 @@ async function callRoute(ctx: RequestContext, query: URLSearchParams): Promise<v
   });
   const checks = server.validator(route);
   const given = checks.query(query);
-  const brought = await readBody(request, response);
+  let raw = "";
+  const brought = await readBody(request, response, (text) => (raw = text));
   if (verified !== undefined) requireStillValid(verified);
   const taken = acceptBody(route, checks, unwrapEnvelope(route, brought));
   const { body } = taken;
@@ -158,6 +159,7 @@ async function callRoute(ctx: RequestContext, query: URLSearchParams): Promise<v
       params,
       query: given,
       body,
+      raw,
       caller,
       headers,
       requestId,

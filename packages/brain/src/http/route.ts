@@ -29,6 +29,8 @@ export interface RouteCall {
   readonly query: { readonly [name: string]: string };
   /** The body, as the route's schema has it; an empty object when the route takes none. */
   readonly body: JsonObject;
+  /** The body to the letter, for signatures over it. */
+  readonly raw: string;
   readonly caller: Caller;
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;

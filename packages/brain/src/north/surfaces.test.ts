@@ -43,8 +43,9 @@ test("no route that changes something is a GET without a token, and every one ha
   for (const { routes } of all) {
     for (const { method, path, scope, summary } of routes) {
       assert.notEqual(summary, "", path);
-      // The body has the credential: a token, or the code of a link.
-      const hasCredential = method === "POST" && /^\/(?:console\/session|answer(?:\/question)?)$/.test(path);
+      // The body or a header has the credential: a token, the code of a link, the secret of a hook.
+      const hasCredential =
+        method === "POST" && /^\/(?:console\/session|answer(?:\/question)?|v1\/hooks\/\{hook\})$/.test(path);
       if (method !== "GET" && !hasCredential) assert.ok(scope !== undefined, `${method} ${path} needs a scope`);
     }
   }

@@ -17,6 +17,8 @@ import { handsSurface } from "./hands.ts";
 import { invitations } from "./hands/invitations.ts";
 import { journalSurface } from "./journal.ts";
 import type { JournalDependencies } from "./journal.ts";
+import { hooksSurface } from "./hooks.ts";
+import type { HookDependencies } from "./hooks.ts";
 import { documentsSurface } from "./documents.ts";
 import type { DocumentDependencies } from "./documents.ts";
 import { knowledgeSurface } from "./knowledge.ts";
@@ -50,6 +52,7 @@ export interface SurfaceDependencies
     ChatDependencies,
     ConsoleDependencies,
     DocumentDependencies,
+    HookDependencies,
     JournalDependencies,
     KnowledgeDependencies,
     McpDependencies,
@@ -87,6 +90,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   schedulesSurface,
   usageSurface,
   webhooksSurface,
+  hooksSurface,
   policySurface,
   tokensSurface,
   aboutSurface,

@@ -218,6 +218,21 @@ export const SCHEDULE_LIMITS = {
   missedMs: HOUR_MS,
 } as const;
 
+/** Bounds of hooks. */
+export const HOOK_LIMITS = {
+  /** Hooks of one owner. */
+  perOwner: 50,
+  /** Length of the body of a call. */
+  payloadChars: 64 * KIB,
+  /** Calls of one hook within `rateMs`, at one brain. */
+  callsPerRate: 60,
+  rateMs: MINUTE_MS,
+  /** How far the time of a signature may be from now. */
+  clockMs: 5 * MINUTE_MS,
+  /** Signatures of one call that are looked at. */
+  signatures: 8,
+} as const;
+
 /** Bounds of webhooks. */
 export const WEBHOOK_LIMITS = {
   /** Webhooks of a brain. */
