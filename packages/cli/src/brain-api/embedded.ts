@@ -26,6 +26,11 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
       return `${name} decides, because ${because}.`;
     },
     knowledge: embeddedKnowledge(open),
+    hooks: {
+      list: () => needsDaemon("takes calls of hooks"),
+      add: () => needsDaemon("takes calls of hooks"),
+      remove: () => needsDaemon("takes calls of hooks"),
+    },
     schedules: {
       list: () => needsDaemon("starts runs by a schedule"),
       add: () => needsDaemon("starts runs by a schedule"),

@@ -11,7 +11,7 @@ import { getFromBrain, postToBrain } from "./brain-http.ts";
 export function remoteBrain(address: BrainAddress): BrainApi {
   const { url, token, retries, folder, unusedModel } = address;
   const options = { url, ...(token === undefined ? {} : { token }), ...(retries === undefined ? {} : { retries }) };
-  const { agents, knowledge, schedules } = new Vidro(options);
+  const { agents, hooks, knowledge, schedules } = new Vidro(options);
   return {
     place: `the daemon at ${url}`,
     ...(unusedModel === undefined ? {} : { unusedModel }),
@@ -33,6 +33,11 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       searchDocuments: (words, how) => withFaults(knowledge.searchDocuments(words, how)),
       documentFolders: (how) => withFaults(knowledge.documentFolders(how)),
       indexDocuments: (how) => withFaults(knowledge.indexDocuments(how)),
+    },
+    hooks: {
+      list: (part) => withFaults(hooks.list(part)),
+      add: (draft, how) => withFaults(hooks.add(draft, how)),
+      remove: (id, how) => withFaults(hooks.remove(id, how)),
     },
     schedules: {
       list: (part) => withFaults(schedules.list(part)),

@@ -206,6 +206,26 @@ const COMMANDS: readonly HelpRow[] = [
     "diz que você conferiu uma entrada",
     "dice que usted ha comprobado una entrada",
   ],
+  [
+    "add, list and remove tasks that other programs start by a call",
+    "adiciona, lista e remove tarefas que outros programas iniciam por uma chamada",
+    "añade, lista y elimina tareas que otros programas inician con una llamada",
+  ],
+  [
+    "let another program start a task; prints the secret of its calls, once",
+    "deixa outro programa iniciar uma tarefa; imprime o segredo das chamadas, uma vez",
+    "deja que otro programa inicie una tarea; imprime el secreto de las llamadas, una vez",
+  ],
+  [
+    "list hooks without their secrets, and their last runs",
+    "lista hooks sem os seus segredos, e as últimas execuções",
+    "lista hooks sin sus secretos, y sus últimas ejecuciones",
+  ],
+  [
+    "remove a hook: its secret is worth nothing from then on, its runs stay",
+    "remove um hook: o segredo não vale mais nada, as execuções ficam",
+    "elimina un hook: su secreto ya no vale nada, las ejecuciones quedan",
+  ],
   ["remove an entry", "remove uma entrada", "elimina una entrada"],
   [
     "look through the folders of documents now, and index what has changed",

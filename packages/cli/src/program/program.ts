@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { addBrainFlags, HANDS_WORDS, JSON_FLAG, RUN_ARGUMENT, splitCommas, VERBOSE_FLAG, YES_FLAG } from "./flags.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
+import { addHooks } from "./hooks-program.ts";
 import { addKnowledge } from "./knowledge-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addAcp, addMcp, addTcp, addWorker } from "./wire-program.ts";
@@ -45,6 +46,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addAgents(root, exit);
   addKnowledge(root, exit);
   addSchedules(root, exit);
+  addHooks(root, exit);
   addWebhooks(root, exit);
   addTokens(root, exit);
   addHands(root, exit);
