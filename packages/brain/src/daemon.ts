@@ -1,4 +1,4 @@
-import { PAGE_LIMITS, RUN_LIMITS, thrownStack } from "@vidro/core";
+import { thrownStack } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { startBackgroundWork } from "./background-work.ts";
 import type { BackgroundWork } from "./background-work.ts";
@@ -18,7 +18,6 @@ import type { HttpServer } from "./http/server.ts";
 import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceDependencies } from "./north/surfaces.ts";
 import { observeJournal } from "./observe/journal-observer.ts";
-import { findUnreviewed } from "./auth/revocation-review.ts";
 import { openReloadableJwt } from "./reloadable-jwt.ts";
 import { executorUpgrades } from "./north/executor.ts";
 import { makeGateways } from "./south/gateways.ts";
@@ -41,6 +40,7 @@ import { Tokens } from "./auth/tokens.ts";
 import { webhookJournal } from "./webhooks/webhook-journal.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 import { openConsoleFiles } from "./http/console-files.ts";
+import { tellRestored } from "./tell-restored.ts";
 import { RevokedRuns } from "./run/revoked-runs.ts";
 import { homeRedactor } from "./daemon/own-secrets.ts";
 import { ensureFirstToken } from "./auth/first-token.ts";
@@ -376,26 +376,4 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     },
     details: () => watch.details(),
   };
-}
-
-/**
- * A store restored from a backup lacks what happened after it. So a person is asked about each run that was open, and
- * the log names at each start the hands and tokens that may have been revoked later, until they are reviewed.
- */
-async function tellRestored({ incarnation: { restored, generation }, runs, records }: Brain, log: Log): Promise<void> {
-  if (restored !== undefined) {
-    const held = await runs.list({ open: true, limit: RUN_LIMITS.recovered });
-    log("store.restored", {
-      reason: restored,
-      generation,
-      runs: held.length,
-    });
-  }
-  const unseen = await findUnreviewed(generation, (kind) => records.list(kind, { limit: PAGE_LIMITS.items }));
-  if (unseen === undefined) return;
-  log("store.unreviewed", {
-    hands: unseen.hands.join(", "),
-    tokens: unseen.tokens,
-    next: "vidro hands revoke, vidro tokens revoke; then vidro hands reviewed",
-  });
 }
