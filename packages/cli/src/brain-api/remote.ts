@@ -23,17 +23,7 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       delete: (uuid, how) => withFaults(agents.delete(uuid, how)),
     },
     hands: remoteHands(address, options),
-    knowledge: {
-      list: (part) => withFaults(knowledge.list(part)),
-      search: (words, part) => withFaults(knowledge.search(words, part)),
-      find: (id, how) => withFaults(knowledge.find(id, how)),
-      add: (draft, how) => withFaults(knowledge.add(draft, how)),
-      verify: (id, how) => withFaults(knowledge.verify(id, how)),
-      remove: (id, how) => withFaults(knowledge.remove(id, how)),
-      searchDocuments: (words, how) => withFaults(knowledge.searchDocuments(words, how)),
-      documentFolders: (how) => withFaults(knowledge.documentFolders(how)),
-      indexDocuments: (how) => withFaults(knowledge.indexDocuments(how)),
-    },
+    knowledge: remoteKnowledge(knowledge),
     hooks: {
       list: (part) => withFaults(hooks.list(part)),
       add: (draft, how) => withFaults(hooks.add(draft, how)),
@@ -67,6 +57,21 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       ]);
       return { ready, agent };
     },
+  };
+}
+
+/** The knowledge of a brain that listens. */
+function remoteKnowledge(knowledge: Vidro["knowledge"]): BrainApi["knowledge"] {
+  return {
+    list: (part) => withFaults(knowledge.list(part)),
+    search: (words, part) => withFaults(knowledge.search(words, part)),
+    find: (id, how) => withFaults(knowledge.find(id, how)),
+    add: (draft, how) => withFaults(knowledge.add(draft, how)),
+    verify: (id, how) => withFaults(knowledge.verify(id, how)),
+    remove: (id, how) => withFaults(knowledge.remove(id, how)),
+    searchDocuments: (words, how) => withFaults(knowledge.searchDocuments(words, how)),
+    documentFolders: (how) => withFaults(knowledge.documentFolders(how)),
+    indexDocuments: (how) => withFaults(knowledge.indexDocuments(how)),
   };
 }
 
