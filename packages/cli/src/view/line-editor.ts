@@ -142,7 +142,9 @@ function after(text: string, at: number): number {
 const LETTER_CHARS = 64;
 
 function wordBefore(text: string, at: number): number {
-  return text.slice(0, at).search(/\S*\s*$/);
+  let from = text.slice(0, at).trimEnd().length;
+  while (from > 0 && !/\s/.test(text.charAt(from - 1))) from -= 1;
+  return from;
 }
 
 function wordAfter(text: string, at: number): number {
@@ -150,7 +152,8 @@ function wordAfter(text: string, at: number): number {
 }
 
 function lineStart(text: string, at: number): number {
-  return text.lastIndexOf("\n", at - 1) + 1;
+  // A place before the first counts as the first for lastIndexOf.
+  return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
 function lineEnd(text: string, at: number): number {
@@ -158,9 +161,10 @@ function lineEnd(text: string, at: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** The same column of the line above or below. */
+/** The same column of the line above or below; never within a letter of several characters. */
 function sameColumn({ text, at }: EditedText, step: 1 | -1): EditedText {
   const column = at - lineStart(text, at);
   const start = step === 1 ? lineEnd(text, at) + 1 : lineStart(text, lineStart(text, at) - 1);
-  return { text, at: Math.min(start + column, lineEnd(text, start)) };
+  const line = text.slice(start, lineEnd(text, start));
+  return { text, at: start + (lettersOf(line).containing(column)?.index ?? line.length) };
 }
