@@ -62,7 +62,7 @@ export class OutputLog {
 }
 
 /** A piece of the output of a process. */
-interface OutputPiece {
+export interface OutputPiece {
   readonly bytes: Buffer;
   /** Place of the first byte that is given; beyond the one that was asked for when output was dropped. */
   readonly from: number;

@@ -4,6 +4,7 @@ import type { JsonObject, ValueOutcome } from "@vidro/core";
 import { planWords } from "@vidro/core/text";
 import type { BackgroundProcesses } from "../background/background-processes.ts";
 import { outputSpan, readOutputFrom } from "../background/output-log.ts";
+import type { OutputPiece } from "../background/output-log.ts";
 import { isRunning, readRecord } from "../background/process-record.ts";
 import type { ProcessRecord } from "../background/process-record.ts";
 import { trimPartialCharacter } from "../exec/output.ts";
@@ -34,7 +35,7 @@ export async function waitForSign(
   for (;;) {
     const now = readRecord(folder) ?? record;
     const { end } = outputSpan(folder);
-    const hasLines = completeEnd(folder, place, false) > place;
+    const hasLines = completeEnd(readOutputFrom(folder, place, PROCESS_LIMITS.readBytes)) > place;
     if (hasLines || end > Math.max(seen, place) || !isRunning(now) || signal.aborted || performance.now() >= until)
       return now;
     await sleep(PROCESS_LIMITS.lookMs);
@@ -58,10 +59,10 @@ export function processText(
 ): ValueOutcome {
   const folder = background.folderOf(record);
   const running = isRunning(record);
-  const { end } = outputSpan(folder);
   const piece = readOutputFrom(folder, place, PROCESS_LIMITS.readBytes);
-  const cursor = completeEnd(folder, place, !running);
-  const hasMore = piece.to < end;
+  const hasMore = piece.to < outputSpan(folder).end;
+  // From the same reading: the process may say more at any moment, and the cursor must not pass what was not given.
+  const cursor = running || hasMore ? completeEnd(piece) : piece.to;
   const text = trimPartialCharacter(hasMore ? piece.bytes.subarray(0, cursor - piece.from) : piece.bytes).toString();
   const dropped = piece.from > place ? `[${piece.from - place} bytes of earlier output were dropped]` : "";
   const status = `[${record.name} ${standingWords(record)}; ${hasMore ? "there is more: " : ""}cursor ${cursor}]`;
@@ -104,12 +105,10 @@ export function standingWords(record: ProcessRecord): string {
   return `ended with ${how}${reasons[end.why]}`;
 }
 
-/** The place behind the last complete line that one reading gives; behind all of it when nothing else will follow. */
-function completeEnd(folder: string, place: number, isOver: boolean): number {
-  const { bytes, from, to } = readOutputFrom(folder, place, PROCESS_LIMITS.readBytes);
-  const hasMore = to < outputSpan(folder).end;
-  if (isOver && !hasMore) return to;
+/** The place behind the last complete line of a reading. */
+function completeEnd({ bytes, from }: OutputPiece): number {
   const lastLine = bytes.lastIndexOf(0x0a) + 1;
-  // A line that is longer than one reading is given in parts.
-  return from + (lastLine === 0 && bytes.length >= PROCESS_LIMITS.readBytes ? bytes.length : lastLine);
+  // A line that is longer than one reading is given in parts, and a character is never parted.
+  const isLong = lastLine === 0 && bytes.length >= PROCESS_LIMITS.readBytes;
+  return from + (isLong ? trimPartialCharacter(bytes).length : lastLine);
 }

@@ -40,7 +40,8 @@ export const readOutputTool = defineTool({
   async run(input, { context: { background }, run, by, signal }) {
     const record = background.findFor(input.process, { run, ...(by === undefined ? {} : { by }) });
     const span = outputSpan(background.folderOf(record));
-    const place = input.cursor ?? Math.max(span.from, span.end - PROCESS_LIMITS.readBytes);
+    // A cursor beyond the end would skip what the process says next.
+    const place = Math.min(input.cursor ?? Math.max(span.from, span.end - PROCESS_LIMITS.readBytes), span.end);
     const now = await waitForSign(background, record, { place, waitMs: input.wait_ms ?? 0, signal });
     return processText(background, now, { place });
   },
