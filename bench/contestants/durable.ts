@@ -64,6 +64,6 @@ export const PI: Entrant = {
   name: "pi agent loop + SQLite session",
   module: "peers/pi.js",
   open: "durable",
-  mostSteps: 700,
+  mostSteps: 1000,
   survives: `${POWER} (WAL FULL); messages only`,
 };
