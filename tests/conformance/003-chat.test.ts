@@ -96,7 +96,7 @@ suite("a whole answer", () => {
     const picture = [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://a.example/b.png" } }] }];
     const big = { type: "object", description: "x".repeat(40_000) };
     assert.deepEqual(await ask({ n: 2 }), [400, "n"]);
-    assert.deepEqual(await ask({ messages: picture }), [422, "messages.0.content"]);
+    assert.deepEqual(await ask({ messages: picture }), [422, "messages.0.content.0.image_url"]);
     assert.deepEqual(await ask({ messages: [{ role: "system", content: "be kind" }] }), [422, "messages"]);
     assert.deepEqual(await ask({ messages: [{ role: "robot", content: "hello" }] }), [422, "messages.0.role"]);
     assert.deepEqual(await ask({ functions: [{ name: "a" }, { name: "a" }] }), [422, "functions.1"]);

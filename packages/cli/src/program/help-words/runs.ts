@@ -246,6 +246,16 @@ export const RUN_HELP: readonly HelpRow[] = [
     "remove um webhook e descarta o que espera por ele",
     "quita un webhook y descarta lo que espera por él",
   ],
+  [
+    "what to do; the body of each call follows as data",
+    "o que fazer; o corpo de cada chamada segue como dado",
+    "qué hacer; el cuerpo de cada llamada sigue como dato",
+  ],
+  [
+    "id of the hook, or the last characters of it",
+    "id do hook, ou os seus últimos caracteres",
+    "id del hook, o sus últimos caracteres",
+  ],
   ["id of the webhook", "id do webhook", "id del webhook"],
   [
     "commands of your own for conversations: Markdown files of the home and of a project",
