@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -64,8 +65,12 @@ export class BackgroundProcesses {
 
   /** The process as one that a run may use: its own, or one that is kept; throws NOT_FOUND for others. */
   findFor(named: string, { run, by }: ProcessClaim): ProcessRecord {
+    const isUsable = (one: ProcessRecord): boolean => one.keep || (one.run === run && one.by === by);
     const record = this.find(named);
-    if (record.keep || (record.run === run && record.by === by)) return record;
+    if (isUsable(record)) return record;
+    // Another run may have given the name of one that has ended to a process of its own.
+    const own = this.list().find((one) => one.name === named && isUsable(one));
+    if (own !== undefined) return own;
     throw new Fault("NOT_FOUND", `The process ${record.name} belongs to another run.`);
   }
 
@@ -128,7 +133,11 @@ export class BackgroundProcesses {
     const name = asked ?? this.#freeName();
     const { action, keep } = order.record;
     const folder = makeProcessFolder(state, action);
-    const keeper = await startKeeper({ ...order, record: { ...order.record, name } });
+    const keeper = await startKeeper({ ...order, record: { ...order.record, name } }).catch((thrown: unknown) => {
+      // Without a record nothing would ever remove it.
+      rmSync(folder, { recursive: true, force: true });
+      throw thrown;
+    });
     if (!keep) {
       this.#keepers.add(keeper);
       keeper.once("exit", () => this.#keepers.delete(keeper));

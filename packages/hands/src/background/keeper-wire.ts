@@ -1,5 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { connect } from "node:net";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { Fault, PROCESS_LIMITS } from "@vidro/core";
 import { encodeNdjson, ndjsonDecoder } from "@vidro/core/codec";
@@ -49,13 +50,13 @@ export function withSocketAddress<T>(folder: string, use: (address: string) => T
 }
 
 /** Asks the keeper of a process; rejects with TOOL_FAILED when it does not answer. */
-export function askKeeper(folder: string, request: KeeperRequest): Promise<KeeperAnswer> {
+export async function askKeeper(folder: string, request: KeeperRequest): Promise<KeeperAnswer> {
+  const socket = connectKeeper(folder);
   return new Promise((resolve, reject) => {
     const decoder = ndjsonDecoder(PROCESS_LIMITS.messageBytes);
-    const socket = withSocketAddress(folder, (address) => connect(address));
     const fail = (why: string): void => {
       socket.destroy();
-      reject(new Fault("TOOL_FAILED", `The keeper of the process ${why}.`));
+      reject(keeperFault(why));
     };
     socket.setTimeout(PROCESS_LIMITS.keeperMs, () => fail("did not answer in time"));
     socket.once("error", () => fail("cannot be reached"));
@@ -68,4 +69,17 @@ export function askKeeper(folder: string, request: KeeperRequest): Promise<Keepe
     });
     socket.write(encodeNdjson(request));
   });
+}
+
+function connectKeeper(folder: string): Socket {
+  try {
+    return withSocketAddress(folder, (address) => connect(address));
+  } catch {
+    // The folder is gone.
+    throw keeperFault("cannot be reached");
+  }
+}
+
+function keeperFault(why: string): Fault {
+  return new Fault("TOOL_FAILED", `The keeper of the process ${why}.`);
 }
