@@ -70,9 +70,9 @@ export class AcpAgent {
     }
   }
 
-  /** Stops the turn of a session. */
-  cancel(params: JsonObject): void {
-    const turn = this.#turns.get(textField(params, "sessionId"));
+  /** Stops the turn of a session; one that is not known has none, and a notification is never refused. */
+  cancel({ sessionId }: JsonObject): void {
+    const turn = typeof sessionId === "string" ? this.#turns.get(sessionId) : undefined;
     turn?.cancelled.abort();
     // The run may have ended meanwhile.
     if (turn?.run !== undefined) this.#runs.abort(turn.run, "Cancelled in the editor.").catch(() => undefined);
@@ -157,9 +157,10 @@ export class AcpAgent {
   /** Shows a run until its turn is over; gives why it is. */
   async #follow({ run, after, sessionId, cwd, turn }: FollowedTurn, editor: Editor): Promise<string> {
     const updates = new RunUpdates(cwd);
-    const asked = new EditorApprovals({ run, sessionId, cwd }, editor, this.#runs);
-    await this.#runs.join(run);
     const left = new AbortController();
+    // A question that the editor cannot ask would keep the turn waiting for ever.
+    const asked = new EditorApprovals({ run, sessionId, cwd, failed: () => left.abort() }, editor, this.#runs);
+    await this.#runs.join(run);
     try {
       for await (const item of this.#runs.follow(run, after, left.signal)) {
         if ("live" in item) {
@@ -202,16 +203,22 @@ interface FollowedTurn {
   readonly turn: EditorTurn;
 }
 
+/** The turn whose questions are asked. */
+interface AskedTurn extends Pick<FollowedTurn, "run" | "sessionId" | "cwd"> {
+  /** Called when a question could not be asked or answered. */
+  failed(): void;
+}
+
 /** Asks the editor about the effects of a run, and answers the run. */
 class EditorApprovals {
-  readonly #about: Pick<FollowedTurn, "run" | "sessionId" | "cwd">;
+  readonly #about: AskedTurn;
   readonly #editor: Editor;
   readonly #runs: BrainRuns;
   readonly #actions = new Map<string, Action>();
   #asking = new AbortController();
   fault: Fault | undefined;
 
-  constructor(about: Pick<FollowedTurn, "run" | "sessionId" | "cwd">, editor: Editor, runs: BrainRuns) {
+  constructor(about: AskedTurn, editor: Editor, runs: BrainRuns) {
     this.#about = about;
     this.#editor = editor;
     this.#runs = runs;
@@ -232,7 +239,9 @@ class EditorApprovals {
     this.#answer(question, AbortSignal.any([this.#asking.signal, cancelled])).catch((thrown: unknown) => {
       const fault = asFault(thrown);
       // The question was closed meanwhile: another client answered, or the run ended.
-      if (fault.code !== "CONFLICT") this.fault = fault;
+      if (fault.code === "CONFLICT") return;
+      this.fault = fault;
+      this.#about.failed();
     });
   }
 
@@ -244,10 +253,12 @@ class EditorApprovals {
     const offered = options.filter((option) => option !== CHANGED_YES).map((option) => optionOf(option, question));
     const params = { sessionId, toolCall, options: offered };
     const { outcome } = await this.#editor.ask("session/request_permission", params, signal);
-    const chosen = isObject(outcome) ? outcome["optionId"] : undefined;
+    const { optionId: chosen, outcome: kind } = isObject(outcome) ? outcome : {};
     // An editor that cancels has cancelled the turn, whose run is stopped.
-    if (typeof chosen === "string" && options.includes(chosen))
-      await this.#runs.answer(run, { text: chosen, by: userName(), question: id });
+    if (kind === "cancelled") return;
+    if (typeof chosen !== "string" || !options.includes(chosen))
+      throw new Fault("APPROVAL_UNASKED", "The editor chose none of the options that it was given.");
+    await this.#runs.answer(run, { text: chosen, by: userName(), question: id });
   }
 }
 

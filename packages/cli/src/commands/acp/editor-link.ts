@@ -41,6 +41,7 @@ export class EditorLink implements Editor {
 
   readonly ask = (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> =>
     new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(new Fault("CONFLICT", "The question is closed."));
       const id = (this.#last += 1);
       const settled = (): boolean => this.#asked.delete(id);
       signal.addEventListener("abort", () => {
