@@ -125,6 +125,28 @@ test("Home tells what models used by day, as the brain has summed it up", async 
   await shown.assertAccessible();
 });
 
+test("the list of runs tells what each took, and the tile of a hand which runs are on it", async () => {
+  const { page } = shown;
+  const { usage } = (await (await page.request.get(`${daemon.url}/v1/usage?by=thread`)).json()) as {
+    usage: { key: string; steps: number; inputTokens: number; outputTokens: number }[];
+  };
+  const { thread } = (await (await page.request.get(`${daemon.url}/v1/runs/${runs.get(LOG_TASK)}`)).json()) as {
+    thread: string;
+  };
+  const spent = usage.find(({ key }) => key === thread);
+  assert.ok(spent !== undefined && spent.steps === 2);
+  const tokens = (spent.inputTokens + spent.outputTokens).toLocaleString("en");
+  await shown.open("/runs");
+  const row = page.locator(".run-row").filter({ hasText: LOG_TASK });
+  await row.getByText(`2 steps · ${tokens} tokens`).waitFor();
+  await shown.assertAccessible();
+  await shown.open("/hands");
+  const tile = page.getByRole("region", { name: "local" });
+  await tile.getByText("1 run on it now").waitFor();
+  await tile.getByRole("link", { name: RELOAD_TASK }).click();
+  await page.waitForURL(`${daemon.url}/runs/${runs.get(RELOAD_TASK)}`);
+});
+
 /** A picture of one pixel. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

@@ -3,9 +3,12 @@ import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import type { HandRecord, HandSample } from "@vidro/client";
 import { vidro } from "../brain/connection.ts";
+import { readOpenRuns } from "../brain/listed-runs.ts";
+import type { ListedRun } from "../brain/listed-runs.ts";
 import { usePolled } from "../brain/polled.ts";
 import { AddHost } from "../parts/add-host.tsx";
 import { HandActions } from "../parts/hand-actions.tsx";
+import { HandRuns } from "../parts/hand-runs.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
@@ -17,6 +20,7 @@ import { TranslatedText } from "../words/translated.tsx";
 export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode {
   useTitle(translate("Hands"));
   const { value: hands, fault, refresh } = usePolled("hands", () => vidro.hands.list());
+  const { value: runs = [] } = usePolled("open-runs", readOpenRuns);
   const [isAdding, setAdding] = useState(false);
   const up = hands?.filter(({ state }) => state === "ok").length ?? 0;
   return (
@@ -43,7 +47,7 @@ export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode
       {hands?.length === 0 && <p className="empty">{translate("No host works for this brain yet: add one.")}</p>}
       <div className="tiles">
         {hands?.map((hand) => (
-          <HandTile key={hand.id} hand={hand} isAdmin={isAdmin} changed={refresh} />
+          <HandTile key={hand.id} hand={hand} runs={runs} isAdmin={isAdmin} changed={refresh} />
         ))}
       </div>
     </>
@@ -52,10 +56,11 @@ export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode
 
 function HandTile(props: {
   readonly hand: HandRecord;
+  readonly runs: readonly ListedRun[];
   readonly isAdmin: boolean;
   readonly changed: () => void;
 }): ReactNode {
-  const { hand, isAdmin, changed } = props;
+  const { hand, runs, isAdmin, changed } = props;
   const { value: samples = [] } = usePolled(
     `telemetry-${hand.id}`,
     () => vidro.hands.telemetry(hand.id, { seconds: CONSOLE_LIMITS.telemetryS }),
@@ -85,6 +90,7 @@ function HandTile(props: {
           <Line text={hand.why} />
         </p>
       )}
+      <HandRuns hand={hand} runs={runs} />
       <div className="row">
         {hand.tags.map((tag) => (
           <span key={tag} className="tag">

@@ -1,12 +1,10 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { CONSOLE_LIMITS } from "@vidro/core";
-import type { RunHead } from "@vidro/core";
-import { request } from "../brain/connection.ts";
+import { readRuns } from "../brain/listed-runs.ts";
+import type { ListedRun } from "../brain/listed-runs.ts";
 import { usePolled } from "../brain/polled.ts";
 import { Choice } from "../parts/choice.tsx";
 import { RunList } from "../parts/run-list.tsx";
-import type { ListedRun } from "../parts/run-list.tsx";
 import { useTitle } from "../parts/title.ts";
 import { statusWords } from "../parts/words.ts";
 import { countOf, translate } from "../words/translate.ts";
@@ -54,11 +52,6 @@ export function RunsPage(): ReactNode {
       {shown.length > 0 && <RunList runs={shown} stopped={refresh} />}
     </>
   );
-}
-
-async function readRuns(): Promise<readonly ListedRun[]> {
-  const { runs } = await request("GET", `/v1/runs?facts=true&limit=${CONSOLE_LIMITS.runs}`);
-  return Array.isArray(runs) ? runs : [];
 }
 
 function Filters(props: {
@@ -125,7 +118,7 @@ function valuesOf(
   return [...all].sort().map((value) => [value, value] as const);
 }
 
-function fits(run: ListedRun & RunHead, filter: RunFilter): boolean {
+function fits(run: ListedRun, filter: RunFilter): boolean {
   const { words, ...rest } = filter;
   const text = `${run.task} ${run.id} ${run.owner} ${run.agent ?? ""} ${run.hand ?? ""}`.toLowerCase();
   const isOfAll = Object.entries(rest).every(

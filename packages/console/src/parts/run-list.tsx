@@ -1,19 +1,14 @@
 import { useCallback } from "react";
 import type { ReactNode } from "react";
-import type { RunHead } from "@vidro/core";
+import type { RunHead, UsageTotal } from "@vidro/core";
+import { dollarWords } from "@vidro/core/text";
 import { vidro } from "../brain/connection.ts";
-import { translate } from "../words/translate.ts";
+import type { ListedRun } from "../brain/listed-runs.ts";
+import { countOf, translate } from "../words/translate.ts";
 import { Link } from "./route.tsx";
 import { Line } from "./text.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 import { agoWords, clockWords, shortId, statusWords, tookWords } from "./words.ts";
-
-/** A run in a list, with what it was started with where the list tells it. */
-export interface ListedRun extends RunHead {
-  readonly agent?: string;
-  readonly model?: string;
-  readonly hand?: string;
-}
 
 /** Runs as rows, each a link; with `stopped`, open ones can be stopped. */
 export function RunList({
@@ -25,8 +20,14 @@ export function RunList({
 }): ReactNode {
   const draw = useCallback((run: ListedRun) => <RunRow run={run} stopped={stopped} />, [stopped]);
   return (
-    <section className="card list">
-      <VirtualList items={runs} guessPx={42} keyOf={keyOf} draw={draw} label={translate("Runs")} />
+    <section className={stopped === undefined ? "card list" : "card list two-lines"}>
+      <VirtualList
+        items={runs}
+        guessPx={stopped === undefined ? 42 : 62}
+        keyOf={keyOf}
+        draw={draw}
+        label={translate("Runs")}
+      />
     </section>
   );
 }
@@ -50,6 +51,7 @@ function RunRow({ run, stopped }: { readonly run: ListedRun; readonly stopped: (
           {shortId(run.id)} · {agoWords(run.startedAt)}
         </span>
         <span className="t">{tookWords(run)}</span>
+        {run.spent !== undefined && <span className="quiet used">{usedWords(run.spent)}</span>}
       </Link>
       {stopped !== undefined && isOpen && (
         <button
@@ -62,4 +64,12 @@ function RunRow({ run, stopped }: { readonly run: ListedRun; readonly stopped: (
       )}
     </div>
   );
+}
+
+/** Steps, tokens and money; those of a conversation are not told apart by its runs. */
+function usedWords({ runs, steps, inputTokens, outputTokens, unpricedTokens, costUsd }: UsageTotal): string {
+  const tokens = inputTokens + outputTokens;
+  const cost = costUsd > 0 ? [dollarWords(costUsd)] : unpricedTokens > 0 ? [translate("price not known")] : [];
+  const words = [countOf(steps, "step"), ...(tokens === 0 ? [] : [countOf(tokens, "token"), ...cost])].join(" · ");
+  return runs > 1 ? translate("conversation: {used}", { used: words }) : words;
 }

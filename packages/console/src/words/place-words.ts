@@ -14,6 +14,15 @@ export const PLACE_WORDS = {
   "disk {size} used": ["disco {size} em uso", "disco {size} en uso"],
   "version {version}": ["versão {version}", "versión {version}"],
   "seen {ago}": ["vista {ago}", "vista {ago}"],
+  "{runs} on it now": ["{runs} nela agora", "{runs} en ella ahora"],
+  "{runs} waits for it and goes on when it is back": [
+    "{runs} espera por ela e continua quando ela voltar",
+    "{runs} la espera y sigue cuando vuelva",
+  ],
+  "{runs} wait for it and go on when it is back": [
+    "{runs} esperam por ela e continuam quando ela voltar",
+    "{runs} la esperan y siguen cuando vuelva",
+  ],
   "Run a command…": ["Executar um comando…", "Ejecutar un comando…"],
   Command: ["Comando", "Comando"],
   "A quote is open.": ["Uma aspa está aberta.", "Una comilla está abierta."],

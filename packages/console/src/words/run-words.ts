@@ -13,6 +13,7 @@ export const RUN_WORDS = {
   "Spent this week": ["Gasto desta semana", "Gastado esta semana"],
   "without models of unknown price": ["sem modelos de preço desconhecido", "sin modelos de precio desconocido"],
   "price not known": ["preço desconhecido", "precio desconocido"],
+  "conversation: {used}": ["conversa: {used}", "conversación: {used}"],
   Day: ["Dia", "Día"],
   Cost: ["Custo", "Costo"],
   "{n} failed": ["{n} com falha", "{n} con fallo"],
