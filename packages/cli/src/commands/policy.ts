@@ -16,7 +16,9 @@ const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 
 /** Parses a policy and runs its examples; without a file, the policy in force. */
 export async function check(file: string | undefined, flags: { readonly json?: boolean }): Promise<number> {
-  if (file !== undefined && !existsSync(file)) throw new Fault("NOT_FOUND", `There is no file ${file}.`);
+  // A command line is judged by another command.
+  if (file !== undefined && !existsSync(file))
+    throw new Fault("NOT_FOUND", `There is no file ${file}. To see what may be run: vidro policy explain -- ${file}`);
   const path = file === undefined ? policyFile() : resolve(file);
   const { policy, version, file: counting } = await openPolicyAt(path, file === undefined);
   const examples = policy.rules.reduce(

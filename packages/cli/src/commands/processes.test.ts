@@ -60,7 +60,7 @@ test("a process that a person lets go on after its run is listed, shown and stop
   assert.match((await stage.run("processes", "list")).stdout, /kept +local +ended/);
   const absent = await stage.run("processes", "show", "absent");
   assert.notEqual(absent.code, 0);
-  assert.match(absent.stderr, /no process "absent"/);
+  assert.match(absent.stderr, /No hand has a process "absent"/);
 });
 
 test("nothing is left of a process in the background when its brain and hand are killed", async () => {

@@ -7,7 +7,7 @@ import type { BrainFlags } from "../brain-api/brain-address.ts";
 import type { BrainApi } from "../brain-api/brain-api.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { passOutput, print, say, sayFault, writeJson } from "../program/output.ts";
+import { passOutput, print, say, writeJson } from "../program/output.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { yesAnswerer } from "../view/questions.ts";
 import { paint } from "../view/symbols.ts";
@@ -72,9 +72,10 @@ async function onOneHand(flags: ProcessFlags, call: ToolCall, tell: (answer: Too
     const found = answers.filter(({ fault }) => fault === undefined);
     for (const answer of found) tell(answer);
     if (found.length > 0) return EXIT.ok;
-    const [only] = answers.flatMap(({ fault }) => fault ?? []);
-    sayFault(only ?? new Fault("NOT_FOUND", "No hand keeps processes: vidro hands list").report());
-    return EXIT.failed;
+    const fault = answers.flatMap((answer) => answer.fault ?? []).find(({ code }) => code !== "NOT_FOUND");
+    if (fault !== undefined) throw new Fault(fault.code, fault.message);
+    const name = JSON.stringify(call.input["process"] ?? "");
+    throw new Fault("NOT_FOUND", `No hand has a process ${name} in the background: vidro processes list`);
   });
 }
 

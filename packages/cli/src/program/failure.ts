@@ -94,7 +94,7 @@ const NAMED_BY_RUN = [
 ] as const;
 
 /** Groups of commands that have `list`. */
-const LISTED = ["runs", "agents", "tokens", "hands", "config"];
+const LISTED = ["runs", "agents", "tokens", "hands", "config", "kb", "hooks", "webhooks", "schedules", "processes"];
 
 /** The leading words of the command line that name a command. */
 function commandOf(argv: readonly string[]): readonly string[] {
