@@ -46,6 +46,11 @@ export function imageFormat(bytes: Uint8Array): ImageFormat | undefined {
   }
 }
 
+/** Whether bytes begin as a PDF does. */
+export function isPdf(bytes: Uint8Array): boolean {
+  return String.fromCharCode(...bytes.subarray(0, 5)) === "%PDF-";
+}
+
 /** What is wrong with an image for a model; undefined when nothing is. */
 export function imageMisfit({ width, height }: ImageFormat, bytes: number): string | undefined {
   if (bytes > FILE_LIMITS.imageBytes)

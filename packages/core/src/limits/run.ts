@@ -282,3 +282,17 @@ export const FILE_LIMITS = {
   /** Length of a file's name. */
   nameChars: 256,
 } as const;
+
+/** Bounds of reading the text of a PDF. */
+export const PDF_LIMITS = {
+  /** All that its compressed parts become together. */
+  inflatedBytes: 16 * MIB,
+  /** Values and operators that are read; eight characters of text count as one. */
+  steps: 4_000_000,
+  /** Pages of one file. */
+  pages: 5000,
+  /** Nesting of values, of the tree of pages, and of forms in a page. */
+  depth: 32,
+  /** The highest code of a character in a font. */
+  codes: 65_535,
+} as const;
