@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { FILE_LIMITS, HAND_LIMITS } from "@vidro/core";
+import { pdfOf } from "../../../core/src/pdf/pdf.fixture.ts";
 import { scratch } from "./files.fixture.ts";
 import { readFileTool } from "./read-file.ts";
 
@@ -98,4 +99,19 @@ void test("an image is given as a file, by its bytes and not by its name; one th
   await assert.rejects(use(readFileTool, { file_path: "bomb.png" }), { message: /2147483647 × 2 pixels/ });
   await assert.rejects(use(readFileTool, { file_path: "large.png" }), { message: /make it smaller first/ });
   assert.equal((await use(readFileTool, { file_path: "no.png" })).text, "words");
+});
+
+void test("a PDF is given as its text, page by page and in parts; one without text is refused with the reason", async (t) => {
+  const pdf = pdfOf("one\ntwo", "three");
+  const secret = Buffer.concat([pdf, Buffer.from("trailer << /Encrypt 9 0 R >>")]);
+  const { use, at } = scratch(t, { "a.pdf": pdf, "secret.pdf": secret, "bad.pdf": "%PDF-1.4 rubbish" });
+  const { text, data } = await use(readFileTool, { file_path: "a.pdf" });
+  assert.equal(text, "[page 1]\none\ntwo\n\n[page 2]\nthree");
+  assert.partialDeepStrictEqual(data, { path: at("a.pdf"), lines: 6, bytes: pdf.length, pages: 2, truncated: false });
+  const part = await use(readFileTool, { file_path: "a.pdf", offset: 5, limit: 1 });
+  assert.equal(part.text, "[page 2]\n[lines 5 to 5 of 6; go on with offset 6]");
+  const refused = (file_path: string, message: RegExp) =>
+    assert.rejects(use(readFileTool, { file_path }), { code: "TOOL_FAILED", message });
+  await refused("secret.pdf", /secret\.pdf is a PDF whose text cannot be had: it is encrypted/);
+  await refused("bad.pdf", /it has no page that can be found/);
 });

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
-import { Fault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit } from "@vidro/core";
-import type { FilePlan, ImageFormat, ValueOutcome } from "@vidro/core";
+import { inflateSync } from "node:zlib";
+import { Fault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit, isPdf } from "@vidro/core";
+import type { FilePlan, ImageFormat, JsonObject, ValueOutcome } from "@vidro/core";
 import { readContent, decodeText } from "../files/files.ts";
 import type { FileContent } from "../files/files.ts";
 import { pathSchema, readPlan, refuseForeign } from "../files/paths.ts";
@@ -22,7 +23,8 @@ export const readFileTool = defineTool({
   name: "read_file",
   description:
     "Reads a text file, from line `offset` on and at most `limit` lines. A long file is cut and says how to go on. " +
-    "An image (PNG, JPEG, GIF, WebP) is shown to you if you can see images.",
+    "An image (PNG, JPEG, GIF, WebP) is shown to you if you can see images. " +
+    "Of a PDF you get the text, page by page; lines count in that text.",
   parameters,
   idempotent: true,
   effect: "read",
@@ -32,7 +34,8 @@ export const readFileTool = defineTool({
     refuseForeign(content.stat, plan, context);
     const image = imageFormat(content.bytes);
     if (image !== undefined) return shownImage(image, content, plan.path);
-    const lines = decodeText(content, plan.path).split("\n");
+    const pdf = isPdf(content.bytes) ? await textOfPdf(content.bytes, plan.path) : undefined;
+    const lines = (pdf?.text ?? decodeText(content, plan.path)).split("\n");
     if (lines.at(-1) === "") lines.pop();
     const from = input.offset ?? 1;
     if (from > Math.max(lines.length, 1)) {
@@ -41,7 +44,7 @@ export const readFileTool = defineTool({
     const part = cutLines(lines, from, input.limit ?? lines.length);
     const truncated = part.note !== "";
     const { bytes, sha256 } = content;
-    const data = { path: plan.path, lines: lines.length, bytes: bytes.length, sha256, truncated };
+    const data = { path: plan.path, lines: lines.length, bytes: bytes.length, sha256, truncated, ...pdf?.facts };
     return { kind: "value", text: part.text + part.note, data };
   },
 });
@@ -59,6 +62,14 @@ function shownImage(image: ImageFormat, { bytes, sha256 }: FileContent, path: st
     data,
     files: [{ mediaType, data: bytes.toString("base64"), name }],
   };
+}
+
+/** The text of a PDF, and facts on it; throws TOOL_FAILED when it has none that can be read. */
+async function textOfPdf(bytes: Buffer, path: string): Promise<{ text: string; facts: JsonObject }> {
+  const { pdfText } = await import("@vidro/core/pdf");
+  const read = pdfText(bytes, inflateSync);
+  if ("misfit" in read) throw new Fault("TOOL_FAILED", `${path} is a PDF whose text cannot be had: ${read.misfit}.`);
+  return { text: read.text, facts: { media_type: "application/pdf", pages: read.pages } };
 }
 
 /** The lines from `from` on that fit the bounds, and a note on what is left out. */
