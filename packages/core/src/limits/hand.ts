@@ -80,6 +80,8 @@ export const HAND_LIMITS = {
   entries: 1000,
   /** Entries that a search meets. */
   searchFiles: 200_000,
+  /** Time that a search takes before other work of its process goes on. */
+  walkMs: 8,
   /** Names of files that ripgrep gives for a search. */
   candidateBytes: 16 * MIB,
   /** Folders whose private files are known, for commands that follow each other. */

@@ -1,15 +1,19 @@
 import { createHash, randomUUID } from "node:crypto";
-import { constants, existsSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
-import { lstat, mkdir, open, opendir, readlink, rename, unlink } from "node:fs/promises";
+import { closeSync, constants, existsSync, fstatSync, opendirSync, openSync, readSync } from "node:fs";
+import type { BigIntStats, Dir, Dirent } from "node:fs";
+import { lstat, mkdir, open, readlink, rename, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 
 /*
  * Files are opened by walking from the root through open folders and following no symlink, so that exactly the file at
  * the path is opened, or none. Node has no openat; on Linux /proc/self/fd/<n>/<name> does the same. Elsewhere the walk
  * goes by name, which refuses every link it meets but not one that is swapped in between two steps.
+ *
+ * Opening, listing and reading are synchronous: a search does them for many thousands of small files, and handing each
+ * call to another thread takes several times as long as the call. A walk lets the event loop turn in between.
  */
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -18,7 +22,7 @@ const DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
 const O_WALK = DESCRIPTORS ? 0o10000000 : O_RDONLY;
 
 /** The bytes of a file, and its stat when they were read. */
-interface FileBytes {
+export interface FileBytes {
   readonly bytes: Buffer;
   readonly stat: BigIntStats;
 }
@@ -37,19 +41,22 @@ export interface FolderEntry {
   readonly type: "file" | "folder" | "link" | "other";
 }
 
+/** Entries of a folder that are read in one turn of the event loop. */
+const LISTED_AT_ONCE = 1024;
+
 /** An open folder. Operations act on the opened folder even if its path leads elsewhere by now. Must be closed. */
 export class Folder implements AsyncDisposable {
   readonly path: string;
-  readonly #handle: FileHandle;
+  readonly #descriptor: number;
 
-  private constructor(path: string, handle: FileHandle) {
+  private constructor(path: string, descriptor: number) {
     this.path = path;
-    this.#handle = handle;
+    this.#descriptor = descriptor;
   }
 
   /** Opens a folder by its real path; with `make`, missing folders are created. */
   static async open(path: string, make = false): Promise<Folder> {
-    let folder = new Folder("/", await open("/", O_WALK | O_DIRECTORY));
+    let folder = new Folder("/", openSync("/", O_WALK | O_DIRECTORY));
     for (const name of path.split("/").filter((part) => part !== "")) {
       await using parent = folder;
       folder = await parent.folder(name, make);
@@ -60,9 +67,9 @@ export class Folder implements AsyncDisposable {
   /** Opens a folder in this one. */
   async folder(name: string, make = false): Promise<Folder> {
     const path = join(this.path, name);
-    const enter = async () => new Folder(path, await open(this.#at(name), O_WALK | O_DIRECTORY | O_NOFOLLOW));
+    const enter = () => new Folder(path, openSync(this.#at(name), O_WALK | O_DIRECTORY | O_NOFOLLOW));
     try {
-      return await enter();
+      return enter();
     } catch (error) {
       if (errnoCode(error) === "ENOTDIR" && (await this.look(name))?.isSymbolicLink()) throw swappedFault(path);
       if (errnoCode(error) !== "ENOENT" || !make) throw asFileFault(error, path);
@@ -70,7 +77,7 @@ export class Folder implements AsyncDisposable {
     try {
       await mkdir(this.#at(name));
       await this.#sync();
-      return await enter();
+      return enter();
     } catch (error) {
       throw asFileFault(error, path);
     }
@@ -94,20 +101,18 @@ export class Folder implements AsyncDisposable {
   /** Up to `most` entries including hidden ones, sorted by name, and whether there are more. */
   async entries(most: number): Promise<{ readonly entries: readonly FolderEntry[]; readonly more: boolean }> {
     const entries: FolderEntry[] = [];
+    let listing: Dir | undefined;
     try {
-      for await (const entry of await opendir(this.#at("."), { bufferSize: 1024 })) {
+      listing = opendirSync(this.#at("."), { bufferSize: LISTED_AT_ONCE });
+      for (let entry = listing.readSync(); entry !== null; entry = listing.readSync()) {
         if (entries.length === most) return { entries: entries.sort(byName), more: true };
-        const type = entry.isFile()
-          ? "file"
-          : entry.isDirectory()
-            ? "folder"
-            : entry.isSymbolicLink()
-              ? "link"
-              : "other";
-        entries.push({ name: entry.name, type });
+        entries.push({ name: entry.name, type: typeOf(entry) });
+        if (entries.length % LISTED_AT_ONCE === 0) await setImmediate();
       }
     } catch (error) {
       throw asFileFault(error, this.path);
+    } finally {
+      listing?.closeSync();
     }
     return { entries: entries.sort(byName), more: false };
   }
@@ -119,13 +124,22 @@ export class Folder implements AsyncDisposable {
     const seen = await this.look(name);
     if (seen === undefined) throw missingFault(path);
     refuseIrregular(seen, path);
+    return this.readListed(name);
+  }
+
+  /** Reads a regular file that was listed as one. */
+  readListed(name: string): FileBytes {
+    const path = join(this.path, name);
+    let file: number | undefined;
     try {
-      await using handle = await open(this.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-      const stat = await handle.stat({ bigint: true });
+      file = openSync(this.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      const stat = fstatSync(file, { bigint: true });
       refuseIrregular(stat, path);
-      return { bytes: await readBounded(handle, Number(stat.size), path), stat };
+      return { bytes: readBounded(file, Number(stat.size), path), stat };
     } catch (error) {
       throw asFileFault(error, path);
+    } finally {
+      if (file !== undefined) closeSync(file);
     }
   }
 
@@ -167,11 +181,11 @@ export class Folder implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#handle.close();
+    closeSync(this.#descriptor);
   }
 
   #at(name: string): string {
-    return DESCRIPTORS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
+    return DESCRIPTORS ? `/proc/self/fd/${this.#descriptor}/${name}` : join(this.path, name);
   }
 
   async #sync(): Promise<void> {
@@ -316,17 +330,23 @@ async function copyModeAndOwner(handle: FileHandle, before: BigIntStats): Promis
 }
 
 /** Reads to the end of a file that may have grown since its stat, up to HAND_LIMITS.fileBytes. */
-async function readBounded(handle: FileHandle, size: number, path: string): Promise<Buffer> {
+function readBounded(file: number, size: number, path: string): Buffer {
   // One byte larger than the file, so that the first read also finds the end.
   let buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
   while (true) {
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-    length += bytesRead;
+    const read = readSync(file, buffer, length, buffer.length - length, length);
+    length += read;
     if (length > HAND_LIMITS.fileBytes) throw tooLargeFault(path, length);
-    if (bytesRead === 0 || length < buffer.length) return buffer.subarray(0, length);
+    if (read === 0 || length < buffer.length) return buffer.subarray(0, length);
     buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
   }
+}
+
+function typeOf(entry: Dirent): FolderEntry["type"] {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "link" : "other";
 }
 
 function byName(one: FolderEntry, other: FolderEntry): number {

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeF
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
+import { HAND_LIMITS } from "@vidro/core";
 import { contextIn, executionOf, policyOf, scratch } from "../scratch.fixture.ts";
 import { Folder } from "./files.ts";
 import { holdFolder } from "./held-folder.ts";
@@ -140,7 +141,7 @@ describe("a walk through folders", () => {
   const walkIn = async (folder: string, walk: FolderWalk): Promise<string[]> => {
     const paths: string[] = [];
     await using open = await Folder.open(folder);
-    for await (const { path } of walk.below(open)) paths.push(path);
+    await walk.visit(open, ({ path }) => paths.push(path) > 0);
     return paths;
   };
   const filled = (t: Parameters<typeof scratch>[0]) => {
@@ -191,6 +192,18 @@ describe("a walk through folders", () => {
   it("ends with a fault when it is stopped", async (t) => {
     const { context, plan } = filled(t);
     const walk = new FolderWalk(executionOf(context, plan, { signal: AbortSignal.abort() }), () => true);
+    await assert.rejects(walkIn(context.workspace, walk), { code: "TOOL_FAILED", message: /was stopped/ });
+  });
+
+  it("lets other work go on, which can stop it", async (t) => {
+    const { context, plan } = filled(t);
+    const stop = new AbortController();
+    const judge: typeof context.judge = (one) => {
+      setImmediate(() => stop.abort());
+      for (const from = performance.now(); performance.now() - from <= HAND_LIMITS.walkMs;);
+      return context.judge(one);
+    };
+    const walk = new FolderWalk(executionOf({ ...context, judge }, plan, { signal: stop.signal }), () => true);
     await assert.rejects(walkIn(context.workspace, walk), { code: "TOOL_FAILED", message: /was stopped/ });
   });
 

@@ -1,6 +1,5 @@
 import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { join } from "node:path";
 import { Folder } from "../files/files.ts";
 import { compileGlob } from "../files/glob.ts";
 import { pathSchema, readPlan, displayPath } from "../files/paths.ts";
@@ -43,14 +42,15 @@ export const findFilesTool = defineTool({
       (path, name) => wanted.reaches(path) && (!SKIPPED_FOLDERS.has(name) || wanted.names(name)),
     );
     const found: string[] = [];
-    for await (const met of walk.below(folder)) {
-      if (met.entry.type === "other" || !wanted.matches(met.path)) continue;
+    await walk.visit(folder, (met) => {
+      if (met.entry.type === "other" || !wanted.matches(met.path)) return true;
       if (found.length === HAND_LIMITS.entries) {
         walk.leftOut.add(`there are more than ${HAND_LIMITS.entries} matches, so make the pattern narrower`);
-        break;
+        return false;
       }
-      found.push(displayPath(join(execution.plan.path, met.path), execution.context));
-    }
+      found.push(displayPath(met.realPath, execution.context));
+      return true;
+    });
     const text = found.length === 0 ? `[no file matches ${input.pattern}]` : found.join("\n");
     const data = { path: execution.plan.path, files: found, truncated: walk.leftOut.size > 0 };
     return { kind: "value", text: text + omissionNote(walk.leftOut), data };

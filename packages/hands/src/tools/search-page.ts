@@ -40,14 +40,14 @@ export class SearchPage {
     return this.#finder.required;
   }
 
-  /** Searches one file. */
-  lookInto(bytes: Buffer, path: string): void {
+  /** Searches one file; its path is asked for only when it may have a match. */
+  lookInto(bytes: Buffer, pathOf: () => string): void {
     this.#seenBytes += bytes.length;
     if (this.#seenBytes > HAND_LIMITS.searchBytes)
       this.full = `more than ${HAND_LIMITS.searchBytes} bytes were looked through`;
     // Most files do not contain the text, and comparing bytes is much faster than decoding.
-    if (isBinary(bytes) || !bytes.includes(this.#required)) return;
-    const text = bytes.toString();
+    if (!bytes.includes(this.#required) || isBinary(bytes)) return;
+    const [text, path] = [bytes.toString(), pathOf()];
     if (this.#options.show === "lines") this.#takeLines(text, path);
     else this.#takeFile(text, path);
   }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { truncateSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
-import { scratch } from "./files.fixture.ts";
+import { executionOf, scratch } from "./files.fixture.ts";
 import { searchTextTool } from "./search-text.ts";
 
 const FILES = {
@@ -144,4 +146,26 @@ void test("a file beyond the bound is left out by name, and the rest is still se
 void test("the hand's own state is not searched", async (t) => {
   const { text } = await scratch(t).use(searchTextTool, { pattern: "needle in the state" });
   assert.match(text, /^\[no line holds/);
+});
+
+void test("a file that becomes something else after it was listed is left out, and holds nothing up", async (t) => {
+  const { context, at, outside } = scratch(t, { a: "needle", b: "needle", c: "needle", d: "needle" });
+  writeFileSync(join(outside, "needles"), "needle");
+  const swaps = new Map([
+    [at("a"), () => symlinkSync(join(outside, "needles"), at("a"))],
+    [at("b"), () => execFileSync("mkfifo", [at("b")])],
+    [at("c"), () => mkdirSync(at("c"))],
+  ]);
+  const judge: typeof context.judge = (plan) => {
+    const swap = plan.kind === "file" ? swaps.get(plan.path) : undefined;
+    if (swap !== undefined && plan.kind === "file") rmSync(plan.path);
+    swap?.();
+    return context.judge(plan);
+  };
+  const input = { pattern: "needle", path: "." };
+  const plan = await searchTextTool.plan(input, context);
+  const outcome = await searchTextTool.run(input, executionOf(plan, { ...context, judge }));
+  assert.ok(outcome.kind === "value");
+  assert.match(outcome.text, /^d:1:needle\n\[not everything was seen: /);
+  for (const said of [/a became a symlink/, /b is a device, a pipe/, /c is a folder/]) assert.match(outcome.text, said);
 });

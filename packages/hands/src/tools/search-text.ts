@@ -1,8 +1,8 @@
 import type { BigIntStats } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Folder } from "../files/files.ts";
+import { Folder, type FileBytes } from "../files/files.ts";
 import { IgnoreFiles } from "../files/gitignore.ts";
 import { compileGlob } from "../files/glob.ts";
 import { pathSchema, readPlan, displayPath } from "../files/paths.ts";
@@ -107,7 +107,7 @@ async function searchAll(
   execution: ToolExecution<FilePlan>,
 ): Promise<ReadonlySet<string>> {
   const { path } = execution.plan;
-  const wanted = compileGlob(atAnyDepth(input.glob ?? "*"));
+  const wanted = input.glob === undefined ? undefined : compileGlob(atAnyDepth(input.glob));
   const unwanted = input.exclude === undefined ? undefined : compileGlob(atAnyDepth(input.exclude));
   const ignores = input.ignored === true ? undefined : new IgnoreFiles();
   const query = { text: page.required, isIgnoredWanted: input.ignored === true };
@@ -116,17 +116,16 @@ async function searchAll(
     execution,
     (below, name) =>
       candidates?.folders.has(below) !== false &&
-      wanted.reaches(below) &&
-      (!SKIPPED_FOLDERS.has(name) || wanted.names(name)),
+      wanted?.reaches(below) !== false &&
+      (!SKIPPED_FOLDERS.has(name) || wanted?.names(name) === true),
     ignores,
   );
   const isKept = keptFiles(walk, execution);
-  const look = async (folder: Folder, name: string) => {
-    const at = join(folder.path, name);
+  const look = (at: string, read: () => FileBytes): boolean => {
     try {
-      const { bytes, stat } = await folder.read(name);
+      const { bytes, stat } = read();
       if (isHardLinked(stat) && isKept(stat, at)) walk.leftOut.add("what policy keeps from the model");
-      else page.lookInto(bytes, displayPath(at, execution.context));
+      else page.lookInto(bytes, () => displayPath(at, execution.context));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       walk.leftOut.add(error.message);
@@ -136,16 +135,16 @@ async function searchAll(
   };
   await using parent = await Folder.open(dirname(path));
   if ((await parent.look(basename(path)))?.isFile()) {
-    await look(parent, basename(path));
+    look(path, () => parent.readListed(basename(path)));
     return walk.leftOut;
   }
   await using folder = await Folder.open(path);
   await ignores?.readAbove(path, execution.context.workspace);
-  for await (const met of walk.below(folder)) {
-    if (candidates?.files.has(met.path) === false) continue;
-    if (met.entry.type !== "file" || !wanted.matches(met.path) || unwanted?.matches(met.path) === true) continue;
-    if (!(await look(met.folder, met.entry.name))) break;
-  }
+  await walk.visit(folder, (met) => {
+    if (met.entry.type !== "file" || candidates?.files.has(met.path) === false) return true;
+    if (wanted?.matches(met.path) === false || unwanted?.matches(met.path) === true) return true;
+    return look(met.realPath, () => met.folder.readListed(met.entry.name));
+  });
   return walk.leftOut;
 }
 
