@@ -60,14 +60,14 @@ export class Salvage {
     return { ...row, seq: 0, updatedAt: row.startedAt, damaged: LOST_ENTRIES };
   }
 
-  /** Runs of which only the id is readable; they are listed only without a filter, since nothing else is known. */
-  #nameless(numbers: readonly number[], { owner, thread, open }: RunFilter): readonly RunHead[] {
+  /** Runs of which only the id is readable; they are listed only where nothing else is asked for. */
+  #nameless(numbers: readonly number[], { owner, thread, open, ending = "" }: RunFilter): readonly RunHead[] {
     const ids = this.#idsByNumber();
     const named = numbers.map((number) => ids.get(number) ?? `number ${number}`);
     for (const id of named) this.#damage.note(id, LOST_ROW);
     if (owner !== undefined || thread !== undefined || open !== undefined) return [];
     const nothing = { owner: "", thread: "", task: "", status: "failed", seq: 0, startedAt: 0, updatedAt: 0 } as const;
-    return named.map((id) => ({ id, ...nothing, damaged: LOST_ROW }));
+    return named.filter((id) => id.endsWith(ending)).map((id) => ({ id, ...nothing, damaged: LOST_ROW }));
   }
 
   #idsByNumber(): ReadonlyMap<number, string> {
@@ -108,8 +108,9 @@ function orDamaged<Value>(read: () => Value): Value | "damaged" {
   }
 }
 
-function isMatch(row: RunRow, { open, owner, thread }: RunFilter): boolean {
+function isMatch(row: RunRow, { open, owner, thread, ending = "" }: RunFilter): boolean {
   return (
+    row.id.endsWith(ending) &&
     (open === undefined || isOpen(row.status) === open) &&
     (owner === undefined || row.owner === owner) &&
     (thread === undefined || row.thread === thread)
