@@ -21,6 +21,7 @@ export interface RedisAddress {
 const FORM =
   /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<login>[^@/]*)@)?(?<nodes>[^@/?]+)(?:\/(?<path>[^?/]*))?(?:\?(?<query>.*))?$/u;
 const PORTS = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
+const MOST_PORT = 65_535;
 const QUERY = new Set(["prefix", "sslrootcert"]);
 
 /** Reads `redis[s][+sentinel|+cluster]://[user:password@]host:port[,host:port][/database or master][?prefix=]`. */
@@ -37,13 +38,14 @@ export function redisAddress(text: string): RedisAddress {
   if (kind !== "sentinel" && !/^\d{0,4}$/u.test(path)) throw refusal("The database is not a number.");
   const query = new URLSearchParams(found["query"] ?? "");
   for (const word of query.keys()) if (!QUERY.has(word)) throw refusal(`It has no setting ${JSON.stringify(word)}.`);
-  const [username, password] = (found["login"] ?? "").split(":", 2).map(decodeURIComponent);
+  // Only the first colon parts them: a password may have more.
+  const [, username, password] = (/^([^:]*):?(.*)$/su.exec(found["login"] ?? "") ?? []).map(decodePart);
   const ca = query.get("sslrootcert");
   const scheme = text.slice(0, text.indexOf("://"));
   return {
     kind,
     nodes,
-    master: kind === "sentinel" ? decodeURIComponent(path) : "",
+    master: kind === "sentinel" ? decodePart(path) : "",
     database: kind === "sentinel" ? 0 : Number(path),
     ...(username === undefined || username === "" ? {} : { username }),
     ...(password === undefined || password === "" ? {} : { password }),
@@ -55,8 +57,19 @@ export function redisAddress(text: string): RedisAddress {
 
 function readNode(text: string, usual: number): { readonly host: string; readonly port: number } {
   const [, host, port] = /^(\[[\da-fA-F:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/u.exec(text) ?? [];
-  if (host === undefined) throw refusal(`${JSON.stringify(text)} is no host and port.`);
-  return { host: host.replaceAll(/[[\]]/gu, ""), port: port === undefined ? usual : Number(port) };
+  const number = port === undefined ? usual : Number(port);
+  if (host === undefined || number < 1 || number > MOST_PORT)
+    throw refusal(`${JSON.stringify(text)} is no host and port.`);
+  return { host: host.replaceAll(/[[\]]/gu, ""), port: number };
+}
+
+/** A part of the address without its percent codes; the fault does not repeat it, for it may be a password. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refusal("A % in it begins no code of two hexadecimal digits: write %25 for a %.");
+  }
 }
 
 function readCertificate(path: string): Buffer {
