@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { Fault, MODEL_LIMITS } from "@vidro/core";
 import type { Config } from "../config.ts";
 
@@ -71,7 +72,14 @@ export function keySourceOf(config: Config): KeySource | undefined {
 
 async function contentOf(file: string): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    // Without O_NONBLOCK, opening a pipe that nothing writes to would never end, and with it every run.
+    await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await opened.stat();
+    if (!found.isFile() || found.size > MODEL_LIMITS.keyBytes)
+      throw new Error(
+        `${file} must be a file of at most ${MODEL_LIMITS.keyBytes} bytes; model_key_command runs a program`,
+      );
+    return await opened.readFile("utf8");
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new Fault("MODEL_KEY_MISSING", `The key file cannot be read: ${why}`, { cause });
