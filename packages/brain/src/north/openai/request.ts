@@ -131,7 +131,7 @@ function toolOffer(request: ChatRequest): ToolOffer {
   const callerTools = toolSpecs(offeredTools(request));
   const allowed = typeof choice === "object" ? choice?.allowed_tools : undefined;
   if (!isObject(allowed)) return { callerTools, choice: choiceOf(request) };
-  const listed = (Array.isArray(allowed["tools"]) ? allowed["tools"] : []) as readonly NamedTool[];
+  const listed: readonly unknown[] = Array.isArray(allowed["tools"]) ? allowed["tools"] : [];
   return allowedTools(callerTools, {
     mode: allowed["mode"],
     names: listed.map((each) => toolName(nameIn(each) ?? "")),
@@ -155,15 +155,11 @@ function pick<Tool extends Pick<CallerTool, "name" | "description" | "parameters
   return { name, description, parameters, strict } as Tool;
 }
 
-/** A named tool, in any form that the wire has for one. */
-interface NamedTool {
-  readonly name?: string;
-  readonly function?: { readonly name: string };
-  readonly custom?: { readonly name: string };
-}
-
-function nameIn(choice: NamedTool): string | undefined {
-  return choice.name ?? choice.function?.name ?? choice.custom?.name;
+/** The name of a tool, in any form that the wire has for one; the schema does not look at what a choice holds. */
+function nameIn(choice: unknown): string | undefined {
+  if (!isObject(choice)) return undefined;
+  const names = [choice, choice["function"], choice["custom"]].map((one) => (isObject(one) ? one["name"] : undefined));
+  return names.find((name) => typeof name === "string");
 }
 
 function choiceOf(request: ChatRequest): ToolOffer["choice"] {
