@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { TERMINAL_LIMITS } from "@vidro/core";
+import { pdfOf } from "../../../../core/src/pdf/pdf.fixture.ts";
 import { completeFile, includeFiles } from "./included-files.ts";
 import { talkWords } from "./talk-words.ts";
 
@@ -46,6 +47,17 @@ describe("files that a task names", () => {
       "compare @a.txt and @sub/deep.md with @a.txt\n\n--- a.txt ---\nalpha\n\n\n--- sub/deep.md ---\n# deep\n",
     );
     assert.equal(notes.length, 2);
+  });
+
+  it("are put there as their text when they are PDFs, and one without text has a note that says why", async () => {
+    writeFileSync("a.pdf", pdfOf("of page one", "of page two"));
+    writeFileSync("bad.pdf", "%PDF-1.7 rubbish");
+    const { task, notes, files } = await include("sum up @a.pdf and @bad.pdf");
+    const text = "--- a.pdf ---\n[page 1]\nof page one\n\n[page 2]\nof page two";
+    assert.equal(task, `sum up @a.pdf and @bad.pdf\n\n${text}`);
+    assert.match(notes.join("\n"), /bad\.pdf.*it has no page that can be found/);
+    assert.deepEqual(files, []);
+    for (const name of ["a.pdf", "bad.pdf"]) rmSync(name);
   });
 
   it("may have a blank in their name, and a mark of the sentence behind it", async () => {

@@ -1,7 +1,9 @@
 import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { asFault, FILE_LIMITS, imageFormat, imageMisfit, TERMINAL_LIMITS } from "@vidro/core";
+import { inflateSync } from "node:zlib";
+import { asFault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit, isPdf, TERMINAL_LIMITS } from "@vidro/core";
 import type { FilePart } from "@vidro/core";
 import { byteWords } from "@vidro/core/text";
 import { requireFolder } from "../../program/require-folder.ts";
@@ -52,7 +54,7 @@ export async function includeFiles(task: string, words: TalkWords): Promise<Fill
   return { task: [task, ...texts].join("\n\n"), files, notes };
 }
 
-/** The text of a file, or the image that it is. */
+/** The text of a file or of the PDF, or the image that it is. */
 async function readAllowed(path: string, words: TalkWords): Promise<string | FilePart> {
   const real = await realpath(path);
   const workspace = await realpath(requireFolder("."));
@@ -70,11 +72,25 @@ async function readAllowed(path: string, words: TalkWords): Promise<string | Fil
   const misfit = image === undefined ? undefined : imageMisfit(image, stat.size);
   if (misfit !== undefined) throw new Error(misfit);
   if (image !== undefined) return { mediaType: image.mediaType, data: bytes.subarray(0, bytesRead).toString("base64") };
+  if (isPdf(bytes.subarray(0, bytesRead))) return await readPdf(file, stat.size, words);
   if (bytesRead > TERMINAL_LIMITS.includedBytes)
     throw new Error(words.tooLarge(byteWords(TERMINAL_LIMITS.includedBytes)));
   const text = bytes.subarray(0, bytesRead).toString("utf8");
   if (text.includes("\u0000") || text.includes("\ufffd")) throw new Error(words.noText);
   return text;
+}
+
+/** The text of a PDF. */
+async function readPdf(file: FileHandle, size: number, words: TalkWords): Promise<string> {
+  if (size > HAND_LIMITS.fileBytes) throw new Error(words.tooLarge(byteWords(HAND_LIMITS.fileBytes)));
+  const bytes = Buffer.alloc(size);
+  const { bytesRead } = await file.read(bytes, 0, size, 0);
+  const { pdfText } = await import("@vidro/core/pdf");
+  const read = pdfText(bytes.subarray(0, bytesRead), inflateSync);
+  if ("misfit" in read) throw new Error(read.misfit);
+  if (Buffer.byteLength(read.text) > TERMINAL_LIMITS.includedBytes)
+    throw new Error(words.tooLarge(byteWords(TERMINAL_LIMITS.includedBytes)));
+  return read.text;
 }
 
 /** The names of files that may stand behind the @ before the cursor. */
