@@ -31,7 +31,7 @@ const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,([A-Za-z0-9+/=\s]*)$/i;
 export function fileOfDataUrl(url: string, path: string): FilePart {
   const [, mediaType, data] = DATA_URL.exec(url) ?? [];
   if (mediaType === undefined || data === undefined)
-    throw new Fault("BAD_ARGUMENTS", "An image is sent as a data: address in base64; others are not fetched.", {
+    throw new Fault("BAD_ARGUMENTS", "A file is sent as a data: address in base64; others are not fetched.", {
       detail: { path },
     });
   return { mediaType, data };

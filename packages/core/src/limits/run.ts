@@ -291,6 +291,8 @@ export const PDF_LIMITS = {
   steps: 4_000_000,
   /** Pages of one file. */
   pages: 5000,
+  /** Text of one file in a message of a chat; a longer one is cut. */
+  attachedChars: 128 * KIB,
   /** Nesting of values, of the tree of pages, and of forms in a page. */
   depth: 32,
   /** The highest code of a character in a font. */

@@ -1,15 +1,22 @@
-import { CHAT_LIMITS, HTTP_LIMITS, RUN_LIMITS, SAMPLING_LIMITS } from "@vidro/core";
+import { CHAT_LIMITS, FILE_LIMITS, HTTP_LIMITS, RUN_LIMITS, SAMPLING_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { PARAMS } from "../sampling.ts";
 import type { Params } from "../sampling.ts";
 
 /* Types and schemas of the chat wire. Which of its parameters are taken is said in parameters.ts. */
 
-/** A part of a message: text, or an image. */
+/** A file in a message: its name, and its bytes as a data: address. */
+export interface SentFile {
+  readonly filename?: string;
+  readonly file_data?: string;
+}
+
+/** A part of a message: text, an image, or a file. */
 export interface ContentPart {
   readonly type: string;
   readonly text?: string;
   readonly image_url?: { readonly url: string };
+  readonly file?: SentFile;
 }
 
 /** One message of a request. */
@@ -114,6 +121,10 @@ const MESSAGE = object(
           type: { type: "string" },
           text: TEXT,
           image_url: object({ url: { type: "string", maxLength: HTTP_LIMITS.bodyBytes } }, "url"),
+          file: object({
+            filename: { type: "string", maxLength: FILE_LIMITS.nameChars },
+            file_data: { type: "string", maxLength: HTTP_LIMITS.bodyBytes },
+          }),
         },
         "type",
       ),

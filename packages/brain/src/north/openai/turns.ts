@@ -1,28 +1,35 @@
 import { Fault, isObject } from "@vidro/core";
 import type { FilePart, JsonObject, Turn } from "@vidro/core";
 import { fileOfDataUrl, filesField } from "../../run/task-files.ts";
+import { textOfFile } from "./file-text.ts";
 import type { ChatCall, ChatMessage, ContentPart } from "./schema.ts";
 import { toolName } from "./tool-names.ts";
 
 const IMAGE = "image_url";
+const FILE = "file";
 
 /** A call in a message, with the id that pairs it with its result. */
 interface IdentifiedCall extends ChatCall {
   readonly id: string;
 }
 
-/** The text of a message; BAD_ARGUMENTS when it has other content than text, or than images of the user. */
+/** The text of a message, with that of its PDFs; BAD_ARGUMENTS for other content than text, or than files of the user. */
 export function messageText({ content, role }: ChatMessage, index: number): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
-  const isTaken = ({ type }: ContentPart): boolean => type === "text" || (type === IMAGE && role === "user");
+  const isTaken = ({ type }: ContentPart): boolean =>
+    type === "text" || ((type === IMAGE || type === FILE) && role === "user");
   const other = content.find((part) => !isTaken(part));
   if (other !== undefined) {
-    const taken = role === "user" ? "text and image_url" : "text";
+    const taken = role === "user" ? "text, image_url and file" : "text";
     const message = `Only parts of type ${taken} are understood here, not ${JSON.stringify(other.type)}.`;
     throw new Fault("BAD_ARGUMENTS", message, { detail: { path: `/messages/${index}/content` } });
   }
-  return content.map((part) => part.text ?? "").join("");
+  return content
+    .map(({ type, text, file }, at) =>
+      type === FILE ? textOfFile(file ?? {}, `/messages/${index}/content/${at}/file`) : (text ?? ""),
+    )
+    .join("");
 }
 
 /** The images of a user's message, as a field of a turn; BAD_ARGUMENTS for one that is not sent along. */

@@ -1,8 +1,8 @@
-import { isObject, textIn } from "@vidro/core";
+import { FILE_LIMITS, isObject, textIn } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { refusalAt } from "../caller-tools.ts";
 import type { CallerTool } from "../caller-tools.ts";
-import type { ChatMessage } from "../schema.ts";
+import type { ChatMessage, SentFile } from "../schema.ts";
 import { toolName } from "../tool-names.ts";
 
 /* Items of the responses wire as messages of a conversation, and its tools as tools of a caller. */
@@ -77,17 +77,25 @@ function requireField(item: JsonObject, field: string, path: string): string {
   return value;
 }
 
-/** The content of a message: text, and images of the user. */
+/** The content of a message: text, and images and files of the user. */
 function contentOf(content: Json | undefined, role: string, path: string): NonNullable<ChatMessage["content"]> {
   const parts: readonly Json[] = Array.isArray(content) ? content : [];
-  const isImage = (part: Json): part is JsonObject => isObject(part) && part["type"] === "input_image";
-  if (role !== "user" || !parts.some(isImage)) return contentText(content, path);
+  const isOf = (type: string, part: Json): part is JsonObject => isObject(part) && part["type"] === type;
+  const isFile = (part: Json): boolean => isOf("input_image", part) || isOf("input_file", part);
+  if (role !== "user" || !parts.some(isFile)) return contentText(content, path);
   return parts.map((part, at) => {
-    if (!isImage(part)) return { type: "text", text: contentText([part], path) };
+    if (isOf("input_file", part)) return { type: "file", file: fileIn(part, `${path}/${at}`) };
+    if (!isOf("input_image", part)) return { type: "text", text: contentText([part], path) };
     const url = textIn(part, "image_url");
     if (url === undefined) throw refusalAt("An image needs its image_url, a data: address.", `${path}/${at}`);
     return { type: "image_url", image_url: { url } };
   });
+}
+
+function fileIn(part: JsonObject, path: string): SentFile {
+  const [data, filename] = [textIn(part, "file_data"), textIn(part, "filename")];
+  if (data === undefined) throw refusalAt("A file needs its file_data, a data: address.", path);
+  return { file_data: data, ...(filename === undefined ? {} : { filename: filename.slice(-FILE_LIMITS.nameChars) }) };
 }
 
 const TEXT_PARTS: readonly unknown[] = ["input_text", "output_text", "text", "summary_text"];
