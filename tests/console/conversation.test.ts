@@ -135,3 +135,29 @@ test("the title of a question is its plan and hand, or its words", () => {
     /a\.example.* on web-1$/,
   );
 });
+
+test("a process in the background stands at its start as it was told last, and ends with the run unless it is kept", () => {
+  const begun = (id: string, tool: string): Event =>
+    replied("", { action: { id, tool, input: {}, callId: `c_${id}` } });
+  const told = (id: string, data: object): Event => ({
+    type: "action.finished",
+    action: id,
+    outcome: { kind: "value", text: "", data: { process: "p1", running: true, keep: false, ...data } },
+  });
+  const processOf = ({ items }: RunConversation, id: string) =>
+    items.flatMap((item) => (item.kind === "action" && item.action.id === id ? [item.process] : []))[0];
+  const events = [begun("a", "start_process"), told("a", { id: "a" }), begun("b", "read_output")];
+  assert.deepEqual(processOf(conversationOf(...events), "a"), { name: "p1", isRunning: true, isKept: false });
+  const over = { id: "a", running: false, exit_code: 2, signal: null };
+  const read = conversationOf(...events, told("b", over));
+  assert.deepEqual(processOf(read, "a"), { name: "p1", isRunning: false, isKept: false, exitCode: 2 });
+  assert.deepEqual(processOf(read, "b"), processOf(read, "a"));
+  const ended = conversationOf(...events, { type: "run.finished", result: "" });
+  assert.deepEqual(processOf(ended, "a"), { name: "p1", isRunning: false, isKept: false, isOver: true });
+  const kept = conversationOf(begun("a", "start_process"), told("a", { id: "a", keep: true }), {
+    type: "run.finished",
+    result: "",
+  });
+  assert.equal(processOf(kept, "a")?.isRunning, true);
+  assert.equal(processOf(conversationOf(begun("a", "mcp_x"), told("a", { id: "a" })), "a"), undefined);
+});

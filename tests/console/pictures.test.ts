@@ -8,7 +8,9 @@ import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { ConsolePage, openBrowser } from "../support/console-browser.ts";
 import {
+  AUDIT_TASK,
   FAILING_TASK,
+  HELPER_TASKS,
   LOG_TASK,
   RELOAD_TASK,
   SHOP_TASK,
@@ -45,7 +47,8 @@ before(async () => {
     tags: ["nginx"],
     snippet: "measured on web-1",
   });
-  for (const task of [LOG_TASK, FAILING_TASK, RELOAD_TASK, SHOP_TASK]) runs.set(task, await shown.startRun(task));
+  for (const task of [LOG_TASK, FAILING_TASK, RELOAD_TASK, AUDIT_TASK, SHOP_TASK])
+    runs.set(task, await shown.startRun(task));
 });
 
 after(async () => {
@@ -57,7 +60,9 @@ after(async () => {
 
 /** What each page shows when it is whole. */
 function pages(): readonly (readonly [name: string, path: string, words: RegExp])[] {
-  const [shop, log, failed] = [SHOP_TASK, LOG_TASK, FAILING_TASK].map((task) => `/runs/${runs.get(task)}`);
+  const [shop, log, failed, audit] = [SHOP_TASK, LOG_TASK, FAILING_TASK, AUDIT_TASK].map(
+    (task) => `/runs/${runs.get(task)}`,
+  );
   return [
     ["home", "/", /waits? for you|Waiting for you/],
     ["runs", "/runs", /Rotate the certificates/],
@@ -65,6 +70,7 @@ function pages(): readonly (readonly [name: string, path: string, words: RegExp]
     ["timeline", `${log}?view=timeline`, /Where the time went/],
     ["journal", `${shop}?view=journal`, /question\.asked/],
     ["failed", failed ?? "", /The run failed/],
+    ["helpers", audit ?? "", /2 runs/],
     ["waiting", "/waiting", /echo reloaded/],
     ["hands", "/hands", /1 of 1 connected/],
     ["chat", "/chat", /Tools of this conversation/],
@@ -123,6 +129,18 @@ test("Home tells what models used by day, as the brain has summed it up", async 
     .waitFor();
   assert.equal(await tile.locator("tbody tr").count(), 7);
   await shown.assertAccessible();
+});
+
+test("a run shows its helpers, and a helper leads back to the run", async () => {
+  const { page } = shown;
+  await shown.open(`/runs/${runs.get(AUDIT_TASK)}`);
+  const helpers = page.getByRole("region", { name: "Helpers" });
+  for (const task of HELPER_TASKS) await helpers.locator("li").filter({ hasText: task }).getByText("done").waitFor();
+  await shown.assertAccessible();
+  await helpers.getByRole("link", { name: HELPER_TASKS[0] ?? "" }).click();
+  await page.getByText("41 errors.").waitFor();
+  await page.getByRole("link", { name: "It helps the run" }).click();
+  await page.waitForURL(new RegExp(`/runs/${runs.get(AUDIT_TASK)}#seq=`));
 });
 
 test("the list of runs tells what each took, and the tile of a hand which runs are on it", async () => {

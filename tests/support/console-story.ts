@@ -17,6 +17,10 @@ export const RELOAD_TASK = "Reload nginx and say how long it took.";
 export const FAILING_TASK = "Rotate the certificates of all web hosts.";
 /** The task that only reads. */
 export const LOG_TASK = "Which hosts asked for the shop today?";
+/** The task that is given to two helpers. */
+export const AUDIT_TASK = "Audit the shop: let helpers look at its log and at its configuration.";
+/** The tasks of the helpers. */
+export const HELPER_TASKS = ["Count the errors in the log of the shop.", "Say where nginx sends the shop to."];
 
 const LOG = [
   "06:58:02 [notice] signal process started",
@@ -60,6 +64,15 @@ const REPLIES: { readonly [task: string]: readonly FakeReply[] } = {
     text("Reloaded; it took 20 ms."),
   ],
   [FAILING_TASK]: [status(400, "The model refuses this request: its prompt breaks the rules of the vendor.")],
+  [AUDIT_TASK]: [
+    calls(call("delegate", { tasks: HELPER_TASKS.map((task) => ({ task })) })),
+    text("The log has 41 errors; nginx sends to port 8080, where nothing listens."),
+  ],
+  [HELPER_TASKS[0] ?? ""]: [
+    calls(call("command", { command: "grep", args: ["-c", "error", "error.log"] })),
+    text("41 errors."),
+  ],
+  [HELPER_TASKS[1] ?? ""]: [text("To port 8080.")],
   [LOG_TASK]: [
     calls(call("command", { command: "grep", args: ["-c", "GET /cart", "error.log"] })),
     text("40 requests came from 40 addresses, all of them for /cart."),

@@ -8,6 +8,7 @@ import type { Item } from "../run/conversation.ts";
 import { ConversationItem, Thought } from "../parts/conversation-item.tsx";
 import { ForkForm } from "../parts/fork-form.tsx";
 import { JournalView } from "../parts/journal-view.tsx";
+import { RunTree } from "../parts/run-tree.tsx";
 import { SayForm } from "../parts/say-form.tsx";
 import { Link } from "../parts/route.tsx";
 import { Block, Line } from "../parts/text.tsx";
@@ -32,6 +33,7 @@ export function RunPage({ id, address }: { readonly id: string; readonly address
   return (
     <>
       <RunHeader run={run} />
+      <RunTree run={run} />
       <nav className="tabs" aria-label={translate("Views of the run")}>
         {VIEWS.map((name) => (
           <Link key={name} to={`/runs/${id}?view=${name}`} current={name === view}>

@@ -2,6 +2,7 @@ import { memo } from "react";
 import type { ReactNode } from "react";
 import type { Outcome, Output } from "@vidro/core";
 import { actionWords, byteWords, planWords, spanWords } from "@vidro/core/text";
+import type { BackgroundProcess } from "../run/background-process.ts";
 import type { ActionItem } from "../run/conversation.ts";
 import { translate } from "../words/translate.ts";
 import { TranslatedText } from "../words/translated.tsx";
@@ -45,6 +46,11 @@ export const ActionCard = memo(function ActionCard({
             <TranslatedText phrase="on {hand}" values={{ hand: <b>{item.hand}</b> }} />
           </span>
         )}
+        {item.process !== undefined && (
+          <span>
+            <TranslatedText phrase="process {process}" values={{ process: <b>{item.process.name}</b> }} />
+          </span>
+        )}
         {item.verdict !== undefined && (
           <span title={item.verdict.reason}>
             {decisionWords(item.verdict.decision)[0]},{" "}
@@ -79,18 +85,29 @@ function OutputText({ output, name }: { readonly output: Output; readonly name?:
   );
 }
 
-function markOf({ outcome, fault, isUnknown, startedAt }: ActionItem): readonly [mark: string, tone: string] {
+function markOf({ outcome, fault, isUnknown, startedAt, process }: ActionItem): readonly [mark: string, tone: string] {
   if (isUnknown === true) return ["?", "asking"];
   if (fault !== undefined) return ["✗", "bad"];
   if (outcome === undefined) return startedAt === undefined ? ["○", "quiet"] : ["◐", "running"];
+  if (process?.isRunning === true) return ["◐", "running"];
+  if ((process?.exitCode ?? 0) !== 0) return ["✗", "bad"];
   return outcome.kind === "process" && outcome.exitCode !== 0 ? ["✗", "bad"] : ["✓", "ok"];
 }
 
-function endWords({ outcome, fault, isUnknown, startedAt, endedAt }: ActionItem): string {
+/** How a process in the background stands, as far as the journal tells. */
+function processWords({ isRunning, isKept, isOver, exitCode, signal }: BackgroundProcess): string {
+  if (isOver === true) return translate("ended with the run");
+  if (isRunning) return isKept ? translate("goes on after the run") : translate("runs in the background");
+  if (signal !== undefined) return translate("ended by {signal}", { signal });
+  return exitCode === undefined ? translate("gone") : translate("exit {code}", { code: exitCode });
+}
+
+function endWords({ outcome, fault, isUnknown, startedAt, endedAt, process }: ActionItem): string {
   if (isUnknown === true) return translate("outcome unknown");
   if (fault !== undefined) return translate("not done");
   if (outcome === undefined) return startedAt === undefined ? translate("not begun") : translate("working…");
   const took = spanWords(outcome.kind === "process" ? outcome.durationMs : (endedAt ?? 0) - (startedAt ?? 0));
+  if (process !== undefined) return `${processWords(process)} · ${took}`;
   if (outcome.kind === "value") return took;
   const exit =
     outcome.signal === null

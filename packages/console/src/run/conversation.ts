@@ -1,5 +1,7 @@
 import { thinkingIn } from "@vidro/core";
 import type { Action, Entry, FaultReport, Json, Outcome, Plan, QuestionAsked, RunStarted, Verdict } from "@vidro/core";
+import { backgroundProcessIn } from "./background-process.ts";
+import type { BackgroundProcess } from "./background-process.ts";
 
 /* The conversation view: the journal folded into what a person reads, one item for each thing that is shown. */
 
@@ -16,6 +18,8 @@ export interface ActionItem {
   readonly outcome?: Outcome;
   readonly fault?: FaultReport;
   readonly isUnknown?: true;
+  /** The process in the background that it started or tells of; that of its start changes with what is told later. */
+  readonly process?: BackgroundProcess;
 }
 
 /** A question, and its answer when it has one. */
@@ -96,7 +100,7 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
     case "action.started":
       return changeAction(before, event.action.id, { action: event.action, hand: event.hand, startedAt: at });
     case "action.finished":
-      return tick(changeAction(before, event.action, { endedAt: at, outcome: event.outcome }), isGood(event.outcome));
+      return tick(finishAction(before, event.action, { endedAt: at, outcome: event.outcome }), isGood(event.outcome));
     case "action.failed":
       return tick(changeAction(before, event.action, { endedAt: at, fault: event.fault }), false);
     case "action.unknown":
@@ -108,11 +112,16 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
     case "heal.tried":
       return push(before, { kind: "healing", seq, text: event.description, delayMs: event.delayMs });
     case "run.finished":
-      return push(finishPlan(before), { kind: "result", seq, result: event.result, isUnmet: event.unmet === true });
+      return push(endProcesses(finishPlan(before)), {
+        kind: "result",
+        seq,
+        result: event.result,
+        isUnmet: event.unmet === true,
+      });
     case "run.failed":
-      return push(before, { kind: "failure", seq, text: event.fault.message, isStopped: false });
+      return push(endProcesses(before), { kind: "failure", seq, text: event.fault.message, isStopped: false });
     case "run.aborted":
-      return push(before, { kind: "failure", seq, text: event.reason, isStopped: true });
+      return push(endProcesses(before), { kind: "failure", seq, text: event.reason, isStopped: true });
     default:
       return before;
   }
@@ -189,4 +198,26 @@ function changeAction(before: RunConversation, id: string, change: Partial<Actio
   if (index === undefined || item?.kind !== "action") return before;
   (before.items as Item[])[index] = { ...item, ...change };
   return { ...before };
+}
+
+/** What is told of a process stands at the action that tells it, and at the one that started the process. */
+function finishAction(
+  before: RunConversation,
+  id: string,
+  end: { readonly endedAt: number; readonly outcome: Outcome },
+): RunConversation {
+  const item = before.items[before.actions.get(id) ?? -1];
+  const told = item?.kind === "action" ? backgroundProcessIn(item.action.tool, end.outcome) : undefined;
+  if (told === undefined) return changeAction(before, id, end);
+  const { process, startedBy } = told;
+  return changeAction(changeAction(before, startedBy, { process }), id, { ...end, process });
+}
+
+/** The processes that are not kept end with their run. */
+function endProcesses(before: RunConversation): RunConversation {
+  let after = before;
+  for (const item of before.items)
+    if (item.kind === "action" && item.process?.isRunning === true && !item.process.isKept)
+      after = changeAction(after, item.action.id, { process: { ...item.process, isRunning: false, isOver: true } });
+  return after;
 }
