@@ -21,7 +21,10 @@ export async function readAgents(folder: string): Promise<readonly Omit<StoredAg
 }
 
 async function readAgent(path: string): Promise<Omit<StoredAgent, "uuid">> {
-  const { size, mtimeMs, birthtimeMs } = await stat(path);
+  const found = await stat(path);
+  // Reading a pipe that nothing writes to would never end.
+  if (!found.isFile()) throw new Fault("BAD_REQUEST", `${path} is no file: move it away.`);
+  const { size, mtimeMs, birthtimeMs } = found;
   if (size > CATALOG_LIMITS.agentFileBytes)
     throw new Fault(
       "BAD_REQUEST",

@@ -24,8 +24,9 @@ export function readSkillFile({ folder, name }: HomeSkill, file: string): string
   try {
     const [root, path] = [realpathSync(folder), realpathSync(join(folder, file))];
     if (!path.startsWith(`${root}/`)) throw fail("it lies elsewhere");
-    const { size } = statSync(path);
-    if (size > SKILL_LIMITS.fileBytes) throw fail(`it is larger than ${SKILL_LIMITS.fileBytes} bytes`);
+    const found = statSync(path);
+    if (!found.isFile()) throw fail("it is no file");
+    if (found.size > SKILL_LIMITS.fileBytes) throw fail(`it is larger than ${SKILL_LIMITS.fileBytes} bytes`);
     return readFileSync(path, "utf8");
   } catch (thrown) {
     throw thrown instanceof Fault ? thrown : fail("it cannot be read");
@@ -45,7 +46,9 @@ export function skillFiles({ folder }: HomeSkill): readonly string[] {
 function readSkill(folder: string): HomeSkill | undefined {
   try {
     const path = join(folder, SKILL_FILE);
-    if (statSync(path).size > SKILL_LIMITS.fileBytes) return undefined;
+    const found = statSync(path);
+    // Reading a pipe that nothing writes to would stop the whole process.
+    if (!found.isFile() || found.size > SKILL_LIMITS.fileBytes) return undefined;
     const skill = parseSkill(readFileSync(path, "utf8"));
     return skill === undefined ? undefined : { ...skill, folder };
   } catch {
