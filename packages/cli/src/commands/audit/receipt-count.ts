@@ -60,12 +60,12 @@ export function receiptWords({ receipts, redacted, missing, unsigned }: ReceiptS
 /** Reads public keys as `vidro audit keys` and `vidro-hand key` print them; BAD_REQUEST for any other line. */
 export async function readHandKeys(file: string): Promise<KeysOfHands> {
   const { keysByHand } = await import("@vidro/brain/home");
-  const keys = (await readJsonLines(file)).map((line, at) => {
+  const keys = (await readNumberedLines(file)).map(({ value: line, number }) => {
     const { hand, key, since = 0 } = isObject(line) ? line : {};
     if (typeof hand === "string" && typeof key === "string" && typeof since === "number") return { hand, key, since };
     throw new Fault(
       "BAD_REQUEST",
-      `Line ${at + 1} of ${file} is no key: one has "hand", its id at the brain, and "key".`,
+      `Line ${number} of ${file} is no key: one has "hand", its id at the brain, and "key".`,
     );
   });
   return keysByHand(keys);
@@ -73,13 +73,18 @@ export async function readHandKeys(file: string): Promise<KeysOfHands> {
 
 /** Reads a file with one JSON value in each line. */
 export async function readJsonLines(file: string): Promise<readonly Json[]> {
+  return (await readNumberedLines(file)).map(({ value }) => value);
+}
+
+/** The values of a file with one in each line, with the numbers of their lines; empty lines are left out and count. */
+async function readNumberedLines(file: string): Promise<readonly { readonly value: Json; readonly number: number }[]> {
   const text = await readFile(file, "utf8").catch((cause: Error) => {
     throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
   });
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return lines.map((line, at) => {
+  return text.split("\n").flatMap((line, at) => {
+    if (line.trim() === "") return [];
     try {
-      return parseJson(line);
+      return [{ value: parseJson(line), number: at + 1 }];
     } catch (cause) {
       throw new Fault("BAD_REQUEST", `Line ${at + 1} of ${file} is no JSON: ${asFault(cause).message}`, { cause });
     }
