@@ -178,7 +178,7 @@ function argvOf(line: string, unclosed: string): readonly string[] {
 }
 
 async function complete(before: string): Promise<Completions | undefined> {
-  if (/^\/\w*$/.test(before)) return { from: 0, words: commandsLike(before) };
+  if (/^\/\S*$/.test(before)) return { from: 0, words: commandsLike(before) };
   return completeFile(before);
 }
 

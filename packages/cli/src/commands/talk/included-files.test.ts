@@ -120,3 +120,26 @@ describe("completion of a file's name", () => {
     assert.deepEqual((await completeFile("@nowhere/x"))?.words, []);
   });
 });
+
+describe("the name of a file that is completed", () => {
+  const completed = async (typed: string): Promise<readonly string[] | undefined> => (await completeFile(typed))?.words;
+
+  it("may be an absolute path, from the root on", async () => {
+    const work = join(folder, "work");
+    assert.deepEqual(await completed(`@${work}/a`), [`${work}/a.txt`]);
+    assert.deepEqual(await completed(`@${work}/sub/`), [`${work}/sub/deep.md`]);
+    assert.deepEqual(await completed("@/et"), ["/etc/"]);
+  });
+
+  it("may lead out of the folder and back, and keeps what was typed", async () => {
+    assert.deepEqual(await completed("@../work/a"), ["../work/a.txt"]);
+    assert.deepEqual(await completed("@./sub/d"), ["./sub/deep.md"]);
+    assert.deepEqual(await completed("@sub/../a"), ["sub/../a.txt"]);
+  });
+
+  it("is none in a folder that is not there, and in a file", async () => {
+    assert.deepEqual(await completed("@none/x"), []);
+    assert.deepEqual(await completed("@a.txt/x"), []);
+    assert.equal(await completed("mail@a"), undefined, "it is no word that begins with @");
+  });
+});

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, relative, resolve, sep } from "node:path";
 import { inflateSync } from "node:zlib";
 import { asFault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit, isPdf, TERMINAL_LIMITS } from "@vidro/core";
 import type { FilePart } from "@vidro/core";
@@ -98,9 +98,9 @@ export async function completeFile(before: string): Promise<Completions | undefi
   const [, begun] = BEGUN.exec(before) ?? [];
   if (begun === undefined) return undefined;
   const typed = begun.replaceAll("\\ ", " ");
-  const folder = typed.endsWith("/") || typed === "" ? typed : dirname(typed) === "." ? "" : `${dirname(typed)}/`;
+  const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(folder.length);
-  const entries = await readdir(join(requireFolder("."), folder || "."), { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(resolve(requireFolder("."), folder), { withFileTypes: true }).catch(() => []);
   const words = entries
     .filter(({ name }) => name.startsWith(start) && (start !== "" || !name.startsWith(".")))
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`.replaceAll(" ", "\\ "))
