@@ -6,6 +6,8 @@ import type { EditedText } from "./line-editor.ts";
 import { terminalName } from "./terminal-kind.ts";
 
 const USUAL_ROWS = 24;
+/** A tab as it is drawn: a terminal would move its cursor on by a number of columns that differs from place to place. */
+const TAB = "  ";
 
 /** An edited text in the last rows of a terminal, behind its prompt. */
 export class EditArea {
@@ -99,12 +101,13 @@ function layOut(
   for (const line of text.split("\n")) {
     let index = from;
     for (const letter of line) {
-      if (columnsOf(row) + columnsOf(letter) >= columns) {
+      const shown = letter === "\t" ? TAB : printable(letter);
+      if (columnsOf(row) + columnsOf(shown) >= columns) {
         rows.push(row);
         row = margin;
       }
       if (index === at) place = { row: rows.length, column: columnsOf(row) };
-      row += printable(letter);
+      row += shown;
       index += letter.length;
     }
     if (index === at) place = { row: rows.length, column: columnsOf(row) };
