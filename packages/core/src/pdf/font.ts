@@ -8,7 +8,12 @@ export interface PdfFont {
   /** Bytes of one code. */
   readonly width: 1 | 2;
   readonly characters: ReadonlyMap<number, string>;
+  /** How far a code moves the text on, in thousandths of its size; undefined where the document does not say it. */
+  advance(code: number): number | undefined;
 }
+
+/** What a mapping or an encoding says of a font. */
+type FontCodes = Omit<PdfFont, "advance">;
 
 /** Codes 0x80 to 0x9f of Windows' Latin encoding; a dot where it has none. */
 const WINDOWS = "€.‚ƒ„…†‡ˆ‰Š‹Œ.Ž..‘’“”•–—˜™š›œ.žŸ";
@@ -63,10 +68,41 @@ const ACCENTS: Readonly<Record<string, string>> = {
 export function readFont(font: PdfDictionary, document: PdfDocument): PdfFont {
   const isComposite = asName(document.resolve(font.get("Subtype"))) === "Type0";
   const mapping = document.content(font.get("ToUnicode"));
+  const advance = isComposite ? compositeAdvance(font, document) : simpleAdvance(font, document);
   const simple = isComposite ? new Map<number, string>() : simpleCharacters(font, document);
-  if (mapping === undefined) return { width: isComposite ? 2 : 1, characters: simple };
+  if (mapping === undefined) return { width: isComposite ? 2 : 1, characters: simple, advance };
   const read = readMapping(mapping, document);
-  return { width: isComposite ? read.width : 1, characters: new Map([...simple, ...read.characters]) };
+  return { width: isComposite ? read.width : 1, characters: new Map([...simple, ...read.characters]), advance };
+}
+
+function simpleAdvance(font: PdfDictionary, document: PdfDocument): PdfFont["advance"] {
+  const widths = asList(document.resolve(font.get("Widths"))) ?? [];
+  const first = asNumber(document.resolve(font.get("FirstChar")));
+  // The widths of a font that is drawn by operators have a unit of its own.
+  const isDrawn = asName(document.resolve(font.get("Subtype"))) === "Type3";
+  const unit = asNumber(asList(document.resolve(font.get("FontMatrix")))?.[0]) * 1000;
+  return (code) => {
+    const width = document.resolve(widths[code - first]);
+    return typeof width === "number" ? width * (isDrawn ? unit : 1) : undefined;
+  };
+}
+
+/** Widths of a composite font: `first [w w w]` and `first last w` in a list, and one for all others. */
+function compositeAdvance(font: PdfDictionary, document: PdfDocument): PdfFont["advance"] {
+  const described = document.dictionary(asList(document.resolve(font.get("DescendantFonts")))?.[0]);
+  const usual = document.resolve(described?.get("DW"));
+  const listed = asList(document.resolve(described?.get("W"))) ?? [];
+  const widths = new Map<number, number>();
+  for (let at = 0; at + 1 < listed.length;) {
+    const [first, second] = [asNumber(listed[at]), document.resolve(listed[at + 1])];
+    const each = asList(second);
+    for (const [index, width] of (each ?? []).entries()) widths.set(first + index, asNumber(width));
+    const last = each === undefined ? Math.min(asNumber(second), PDF_LIMITS.codes) : -1;
+    for (let code = first; code <= last; code += 1) widths.set(code, asNumber(listed[at + 2]));
+    document.spend((each?.length ?? Math.max(last - first, 0)) + 1);
+    at += each === undefined ? 3 : 2;
+  }
+  return (code) => widths.get(code) ?? (usual === undefined ? 1000 : asNumber(usual));
 }
 
 function simpleCharacters(font: PdfDictionary, document: PdfDocument): ReadonlyMap<number, string> {
@@ -112,7 +148,7 @@ function glyphCharacter(name: string): string | undefined {
 }
 
 /** Reads a ToUnicode mapping: single codes, and ranges with a first text or a list of texts. */
-function readMapping(text: string, document: PdfDocument): PdfFont {
+function readMapping(text: string, document: PdfDocument): FontCodes {
   const characters = new Map<number, string>();
   const reader = new PdfReader(text);
   let width: 1 | 2 = 2;

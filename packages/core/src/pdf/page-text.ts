@@ -9,7 +9,26 @@ import type { PdfDictionary, PdfValue } from "./syntax.ts";
 const SAME_LINE = 2;
 /** How far text moves back within a word at most, in thousandths of its size; beyond it stands a blank. */
 const WITHIN_WORD = -200;
+/** How far apart two pieces of a line are at least when a blank is between them, as a part of the text's size. */
+const BLANK_PART = 0.12;
 const END_OF_IMAGE = /[^]*?[\0\t\n\f\r ]EI(?=[\0\t\n\f\r ])/y;
+
+/** Where and how large on the page the operators draw; turned text counts as if it were not. */
+interface PageFrame {
+  readonly stretch: number;
+  readonly scale: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+function frameIn(outer: PageFrame, { stretch, scale, x, y }: PageFrame): PageFrame {
+  return {
+    stretch: outer.stretch * (stretch || 1),
+    scale: outer.scale * (scale || 1),
+    x: outer.x + x * outer.stretch,
+    y: outer.y + y * outer.scale,
+  };
+}
 
 /** Collects the text that the operators of a page show, in their order. */
 export class PdfPageText {
@@ -17,10 +36,19 @@ export class PdfPageText {
   readonly #fonts: Map<PdfDictionary, PdfFont>;
   #parts: string[] = [];
   #font: PdfFont | undefined;
+  #size = 1;
+  #charSpace = 0;
+  #wordSpace = 0;
   #leading = 0;
+  #stretch = 1;
+  /** Where the line begins, and where the next character stands; not known after one without a width. */
+  #start = 0;
+  #pen: number | undefined = 0;
   #scale = 1;
   #line = 0;
   #shownLine = 0;
+  #frame: PageFrame = { stretch: 1, scale: 1, x: 0, y: 0 };
+  readonly #frames: PageFrame[] = [];
   #isMoved = false;
   #isElsewhere = false;
   /** Characters whose letters are not known. */
@@ -58,7 +86,7 @@ export class PdfPageText {
       }
       if (word === "BI" && reader.match(END_OF_IMAGE) === undefined) return;
       if (word === "BI") this.hasImage = true;
-      if (word === "Tf") this.#choose(asName(operands[0]), resources);
+      if (word === "Tf") this.#choose(operands, resources);
       if (word === "Do") this.#draw(asName(operands[0]), resources, depth);
       this.#place(word, operands);
       this.#show(word, operands);
@@ -67,13 +95,20 @@ export class PdfPageText {
   }
 
   #place(word: string, operands: readonly PdfValue[]): void {
-    const [first, second, , fourth, , sixth] = operands.map(asNumber);
-    if (word === "TL") this.#leading = first ?? 0;
-    if (word === "TD") this.#leading = -(second ?? 0);
-    if (word === "cm") this.#isElsewhere = true;
-    if (word === "BT") [this.#line, this.#scale] = [0, 1];
-    if (word === "Td" || word === "TD") this.#line += (second ?? 0) * this.#scale;
-    if (word === "Tm") [this.#scale, this.#line] = [fourth || 1, sixth ?? 0];
+    const [first = 0, second = 0, , fourth = 0, fifth = 0, sixth = 0] = operands.map(asNumber);
+    if (word === "Tc") this.#charSpace = first;
+    if (word === "Tw") this.#wordSpace = first;
+    if (word === "TL") this.#leading = first;
+    if (word === "TD") this.#leading = -second;
+    if (word === "cm") this.#frame = frameIn(this.#frame, { stretch: first, scale: fourth, x: fifth, y: sixth });
+    if (word === "q") this.#frames.push(this.#frame);
+    if (word === "Q") this.#frame = this.#frames.pop() ?? this.#frame;
+    if (word === "BT") [this.#start, this.#line, this.#stretch, this.#scale] = [0, 0, 1, 1];
+    if (word === "Td" || word === "TD") {
+      this.#start += first * this.#stretch;
+      this.#line += second * this.#scale;
+    }
+    if (word === "Tm") [this.#stretch, this.#scale, this.#start, this.#line] = [first || 1, fourth || 1, fifth, sixth];
     if (word === "T*" || word === "'" || word === '"') {
       this.#line -= this.#leading * this.#scale;
       this.#isElsewhere = true;
@@ -87,31 +122,58 @@ export class PdfPageText {
     for (const one of asList(operands[0]) ?? []) {
       const bytes = asBytes(one);
       if (bytes !== undefined) this.#put(bytes);
-      else if (asNumber(one) < WITHIN_WORD) this.#separate(" ");
+      else {
+        if (asNumber(one) < WITHIN_WORD) this.#separate(" ");
+        this.#advance((-asNumber(one) / 1000) * this.#size);
+      }
     }
   }
 
   #put(bytes: string): void {
     if (bytes === "") return;
     this.#document.spend(bytes.length / 8);
-    const isOtherLine = this.#isElsewhere || Math.abs(this.#line - this.#shownLine) > SAME_LINE;
+    const line = this.#frame.y + this.#line * this.#frame.scale;
+    const isOtherLine = this.#isElsewhere || Math.abs(line - this.#shownLine) > SAME_LINE;
     if (isOtherLine) this.#separate("\n");
-    else if (this.#isMoved) this.#separate(" ");
-    [this.#isMoved, this.#isElsewhere, this.#shownLine] = [false, false, this.#line];
+    else if (this.#isMoved && this.#isApart()) this.#separate(" ");
+    if (isOtherLine || this.#isMoved) this.#pen = this.#startOnPage();
+    [this.#isMoved, this.#isElsewhere, this.#shownLine] = [false, false, line];
     const width = this.#font?.width ?? 1;
     for (let at = 0; at + width <= bytes.length; at += width) {
       const code = width === 1 ? bytes.charCodeAt(at) : bytes.charCodeAt(at) * 256 + bytes.charCodeAt(at + 1);
       const character = this.#font?.characters.get(code);
       if (character === undefined) this.lost += 1;
       else this.#parts.push(character);
+      const moved = this.#font?.advance(code);
+      const space = this.#charSpace + (width === 1 && code === 32 ? this.#wordSpace : 0);
+      this.#advance(moved === undefined ? undefined : (moved / 1000) * this.#size + space);
     }
+  }
+
+  #advance(by: number | undefined): void {
+    this.#pen =
+      by === undefined || this.#pen === undefined ? undefined : this.#pen + by * this.#stretch * this.#frame.stretch;
+  }
+
+  #startOnPage(): number {
+    return this.#frame.x + this.#start * this.#frame.stretch;
+  }
+
+  /** Whether the text goes on elsewhere than where it was left. */
+  #isApart(): boolean {
+    if (this.#pen === undefined) return true;
+    const size = Math.abs(this.#size * this.#stretch * this.#frame.stretch);
+    const gap = this.#startOnPage() - this.#pen;
+    return gap > BLANK_PART * size || gap < -size;
   }
 
   #separate(blank: string): void {
     if (this.#parts.length > 0 && !/\s$/.test(this.#parts.at(-1) ?? "")) this.#parts.push(blank);
   }
 
-  #choose(name: string | undefined, resources: PdfDictionary | undefined): void {
+  #choose([named, size]: readonly PdfValue[], resources: PdfDictionary | undefined): void {
+    const name = asName(named);
+    this.#size = asNumber(size);
     const fonts = this.#document.dictionary(resources?.get("Font"));
     const found = this.#document.dictionary(fonts?.get(name ?? ""));
     this.#font = undefined;

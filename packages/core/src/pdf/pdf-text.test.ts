@@ -131,3 +131,14 @@ test("hostile structures end: deep nesting, a tree of pages in a circle, a page 
   assert.match(textOf(much), /^misfit: /);
   assert.match(textOf(Buffer.from(`%PDF-${"1 ".repeat(500_000)}`)), /^misfit: /);
 });
+
+test("pieces of a word that are placed one by one stay together, and a gap between words is a blank", () => {
+  const widths = `/FirstChar 32 /LastChar 126 /Widths [${"500 ".repeat(95)}]`;
+  const font = { 3: `<< /Subtype /TrueType /Encoding /WinAnsiEncoding ${widths} >>` };
+  const content = "BT /F1 10 Tf 10 700 Td (br) Tj 10 0 Td (own) Tj 18 0 Td (fox) Tj ET BT 1 0 0 1 53 700 Tm (es) Tj ET";
+  assert.equal(textOf(onePage(content, font)), "[page 1]\nbrown foxes");
+  const wide = "<< /Subtype /Type0 /ToUnicode 6 0 R /DescendantFonts [<< /DW 500 /W [1 [800] 2 3 900] >>] >>";
+  const mapping = "1 beginbfrange <0001> <0004> <0061> endbfrange";
+  const placed = "BT /F1 10 Tf 0 700 Td <0001> Tj 8 0 Td <0002> Tj 9 0 Td <0004> Tj 9 0 Td <0003> Tj ET";
+  assert.equal(textOf(onePage(placed, { 3: wide, 6: pdfStream(mapping) })), "[page 1]\nabd c");
+});
