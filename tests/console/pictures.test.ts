@@ -141,6 +141,15 @@ test("a run shows its helpers, and a helper leads back to the run", async () => 
   await page.getByText("41 errors.").waitFor();
   await page.getByRole("link", { name: "It helps the run" }).click();
   await page.waitForURL(new RegExp(`/runs/${runs.get(AUDIT_TASK)}#seq=`));
+  await shown.open("/chat");
+  await page.locator(".chat-item").getByText(AUDIT_TASK).waitFor();
+  assert.equal(
+    await page
+      .locator(".chat-item")
+      .getByText(HELPER_TASKS[0] ?? "")
+      .count(),
+    0,
+  );
 });
 
 test("the list of runs tells what each took, and the tile of a hand which runs are on it", async () => {

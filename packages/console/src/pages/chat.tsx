@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
-import { CONSOLE_LIMITS } from "@vidro/core";
+import { CONSOLE_LIMITS, parentOfThread } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
 import { vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
@@ -111,7 +111,8 @@ function ChatRun({ id }: { readonly id: string }): ReactNode {
 function Conversations(): ReactNode {
   const { value: runs } = usePolled("chats", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
   const threads = new Map<string, RunHead>();
-  for (const run of runs ?? []) threads.set(run.thread, run);
+  // A run that was delegated is no conversation of a person.
+  for (const run of runs ?? []) if (parentOfThread(run.thread) === undefined) threads.set(run.thread, run);
   if (runs?.length === 0)
     return <p className="empty">{translate("No conversation yet: say above what should be done.")}</p>;
   return (
