@@ -154,3 +154,46 @@ test("a store from before there were sums of what models used begins with what i
   assert.equal(before.length, 5);
   assert.deepEqual(later, before);
 });
+
+test("runs that begin and end at once are one commit each, and one that is refused fails alone", async () => {
+  const store = await postgresStore(server.storeUrl("at_once"));
+  const { journal } = store;
+  const commits = async (): Promise<number> =>
+    (await server.query("SELECT DISTINCT xmin::text FROM at_once.run")).length;
+  const ids = Array.from({ length: 20 }, (_, index) => `run-${index}`);
+  const leases = await Promise.all(ids.map((id) => begin(journal, id)));
+  assert.equal(await commits(), 1);
+  const listed = await journal.list({ limit: 20 });
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    ids.toReversed(),
+    "the order of the calls",
+  );
+  assert.deepEqual(
+    (await Promise.all([...ids, "none"].map((id) => journal.head(id)))).map((head) => head?.id),
+    [...ids, undefined],
+  );
+  await Promise.all(leases.map((lease) => journal.append(lease, entries(2, 3))));
+  assert.equal(await commits(), 1);
+  await Promise.all(leases.map((lease) => journal.release(lease)));
+  assert.equal(await commits(), 1);
+  for (const id of ids) assert.equal((await journal.verify(id)).entries, 3);
+
+  const create = (id: string, owner: string, key: string): Promise<Awaited<ReturnType<typeof journal.create>>> =>
+    journal.create({ id, owner, thread: "t", key }, [entry(1)], thisHolder());
+  const [good, bad, , empty, other] = await Promise.allSettled([
+    create("good", "me", "k"),
+    create("bad", "m\0e", "k"),
+    // The same id again, in the same statement.
+    create("good", "you", "k"),
+    journal.create({ id: "empty", owner: "me", thread: "t" }, [], thisHolder()),
+    create("other", "me", "l"),
+  ]);
+  assert.deepEqual(
+    [good, bad, empty, other].map(({ status }) => status),
+    ["fulfilled", "rejected", "rejected", "fulfilled"],
+  );
+  assert.equal((await journal.verify("good")).entries, 1);
+  assert.equal((await create("again", "me", "l")).head.id, "other");
+  await store.close();
+});

@@ -1,20 +1,19 @@
-import { asFault, Fault, FOLLOW_LIMITS, isSameProcess, RUN_LIMITS } from "@vidro/core";
+import { asFault, Fault, FOLLOW_LIMITS, RUN_LIMITS } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { Damage } from "../damage.ts";
 import { chainCheck, ROOT } from "../hash-chain.ts";
 import { mayLive } from "../lease-holder.ts";
-import { joinParts, packEvent } from "../parts.ts";
-import type { PackedBody } from "../parts.ts";
-import { advance, idTaken, leaseLost, noSuchRun, openingOf, refuseUnlessFree, statusAfter } from "../run-rules.ts";
+import { leaseLost, noSuchRun, refuseUnlessFree, statusAfter } from "../run-rules.ts";
 import type { RunFilter } from "../run-rules.ts";
 import { parseEvent, whyUnknown } from "../stored-event.ts";
 import type { ChainReport } from "../stored-event.ts";
-import { chainEntries, isWritten, PostgresAppends, tipOf } from "./appends.ts";
+import { PostgresAppends, tipOf } from "./appends.ts";
+import { Batches } from "./batches.ts";
 import type { PostgresConnection } from "./connection.ts";
+import { PostgresCreates } from "./creates.ts";
 import { PostgresRows, SERVER_NOW, termOf } from "./rows.ts";
 import type { RunPlace } from "./rows.ts";
 import { Sequences } from "./sequences.ts";
-import { countSpending, NOTHING_SPENT, spendingShard, spendingValues } from "./spending.ts";
 import type { PostgresWakes } from "./wakes.ts";
 
 /** Dependencies of the journal. */
@@ -28,22 +27,6 @@ interface PostgresJournalOptions {
   readonly floor: number;
 }
 
-const CREATE = {
-  name: "create",
-  text: `WITH made AS (
-      INSERT INTO run (id, owner, thread, key, task, status, started, updated, seq, hash, epoch, holder, until)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, coalesce($12, ${SERVER_NOW}) + $13)
-      ON CONFLICT DO NOTHING RETURNING number),
-    written AS (
-      INSERT INTO entry (run, seq, at, body, hash) SELECT made.number, link.* FROM made,
-        unnest($14::bigint[], $15::bigint[], $16::text[], $17::text[]) AS link (seq, at, body, hash)),
-    part_written AS (
-      INSERT INTO part (hash, body) SELECT part.* FROM made, unnest($18::text[], $19::text[]) AS part ON CONFLICT DO NOTHING),
-    part_used AS (
-      INSERT INTO part_use (run, hash) SELECT made.number, part.* FROM made, unnest($18::text[]) AS part),
-    ${countSpending(20, { from: "made ON true", owner: "$2", thread: "$3" })}
-    SELECT number FROM made`,
-};
 // The whole old lease is the condition: one that was renewed in between is not taken.
 const TAKE = {
   text: `UPDATE run SET epoch = $1, holder = $2, until = coalesce($3, ${SERVER_NOW}) + $4
@@ -55,7 +38,11 @@ const RENEW = {
   text: `UPDATE run SET until = coalesce($1, ${SERVER_NOW}) + $2 WHERE id = $3 AND epoch = $4 AND holder IS NOT NULL
     RETURNING number`,
 };
-const RELEASE = { text: "UPDATE run SET holder = NULL, until = 0 WHERE id = $1 AND epoch = $2" };
+const RELEASE = {
+  name: "release",
+  text: `UPDATE run SET holder = NULL, until = 0 FROM unnest($1::text[], $2::bigint[]) AS given (id, epoch)
+    WHERE run.id = given.id AND run.epoch = given.epoch`,
+};
 
 /** The journal in a database that it shares with other parts. */
 export function postgresJournal(options: PostgresJournalOptions): Journal {
@@ -67,19 +54,27 @@ class PostgresJournal implements Journal {
   readonly #connection: PostgresConnection;
   readonly #rows: PostgresRows;
   readonly #appends: PostgresAppends;
+  readonly #creates: PostgresCreates;
   readonly #sequences = new Sequences();
-  readonly #shard = spendingShard();
+  readonly #releases = new Batches<Lease, void>({ work: (leases) => this.#release(leases), atOnce: 1 });
+  readonly #heads = new Batches<string, RunHead | undefined>({
+    work: (runs) => this.#rows.heads(runs),
+    atOnce: Infinity,
+  });
 
   constructor(options: PostgresJournalOptions) {
     this.#options = options;
     this.#connection = options.connection;
     this.#rows = new PostgresRows(options.connection);
-    this.#appends = new PostgresAppends(options.connection, (run, seq) => options.wakes.tellChange("run", run, seq));
+    const { connection } = options;
+    const changed = (run: string, seq: number): void => options.wakes.tellChange("run", run, seq);
+    this.#appends = new PostgresAppends(connection, changed);
+    this.#creates = new PostgresCreates({ connection, appends: this.#appends, now: () => this.#now(), made: changed });
   }
 
   create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
     const order = run.key === undefined ? run.id : JSON.stringify([run.owner, run.key]);
-    return this.#sequences.do(order, () => this.#connection.write(() => this.#create(run, entries, holder)));
+    return this.#sequences.do(order, () => this.#creates.create({ run, entries, holder }));
   }
 
   append(lease: Lease, entries: readonly Entry[]): Promise<void> {
@@ -91,8 +86,7 @@ class PostgresJournal implements Journal {
       // The entry before the first one is read too: the check begins with its hash.
       const links = [...(await this.#rows.links(run, after, limit + 1))];
       const before = links[0]?.seq === after ? links.shift() : undefined;
-      if (before === undefined && links.length === 0 && (await this.#rows.head(run)) === undefined)
-        throw noSuchRun(run);
+      if (before === undefined && links.length === 0 && (await this.head(run)) === undefined) throw noSuchRun(run);
       const check = chainCheck(run, before ?? { seq: Math.max(after, 1) - 1, hash: ROOT.hash });
       return links.slice(0, limit).map((link) => {
         const reason = check(link);
@@ -103,7 +97,7 @@ class PostgresJournal implements Journal {
   }
 
   head(run: string): Promise<RunHead | undefined> {
-    return this.#rows.head(run);
+    return this.#heads.ask(run);
   }
 
   list(filter: RunFilter): Promise<readonly RunHead[]> {
@@ -141,7 +135,7 @@ class PostgresJournal implements Journal {
     return this.#sequences.do(lease.run, async () => {
       // The last entries of a run may be on their way, and they need the lease.
       await this.#appends.waitForAppends(lease.run);
-      await this.#connection.write(() => this.#connection.query(RELEASE, [lease.run, lease.epoch]));
+      await this.#releases.ask(lease);
       this.#appends.forget(lease.run);
     });
   }
@@ -159,7 +153,7 @@ class PostgresJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    await this.#appends.settle();
+    await Promise.all([this.#appends, this.#creates, this.#releases, this.#heads].map((calls) => calls.settle()));
     await this.#options.wakes.close();
     await this.#connection.close();
   }
@@ -169,65 +163,10 @@ class PostgresJournal implements Journal {
     return this.#options.now?.() ?? null;
   }
 
-  async #create(
-    run: NewRun,
-    entries: readonly Entry[],
-    holder: LeaseHolder,
-  ): Promise<{ head: RunHead; lease?: Lease }> {
-    const rows = new PostgresRows(this.#connection, true);
-    const known = run.key === undefined ? undefined : await rows.headOfKey(run.owner, run.key);
-    if (known !== undefined && known.id !== run.id) return { head: known };
-    const { first, task } = openingOf(run.id, entries);
-    const status = advance(run.id, { seq: ROOT.seq, status: "running" }, entries);
-    const bodies = entries.map(({ event }) => packEvent(event));
-    const parts = joinParts(bodies);
-    const links = chainEntries({ lease: { run: run.id }, entries, bodies }, ROOT);
-    const { seq, at: updatedAt, hash } = links.at(-1) ?? { seq: ROOT.seq, at: first.at, hash: ROOT.hash };
-    const { id, owner, thread } = run;
-    const head = { id, owner, thread, task, status, seq, startedAt: first.at, updatedAt };
-    const [made] = await this.#connection.query<{ number: number }>(CREATE, [
-      id,
-      owner,
-      thread,
-      run.key ?? null,
-      JSON.stringify(task),
-      status,
-      first.at,
-      updatedAt,
-      seq,
-      hash,
-      JSON.stringify(holder),
-      this.#now(),
-      RUN_LIMITS.leaseMs,
-      links.map((link) => link.seq),
-      links.map(({ at }) => at),
-      links.map(({ stored }) => stored),
-      links.map((link) => link.hash),
-      parts.map(([key]) => key),
-      parts.map(([, text]) => text),
-      ...(spendingValues(this.#shard, [{ number: 0, entries }]) ?? NOTHING_SPENT),
-    ]);
-    if (made === undefined) return this.#madeBefore({ run, entries, bodies }, holder);
-    this.#appends.remember(id, { number: made.number, epoch: 1, isHeld: true, status, seq, hash });
-    this.#options.wakes.tellChange("run", id, seq);
-    return { head, lease: { run: id, epoch: 1 } };
-  }
-
-  /** The run of the key, or the one that an earlier attempt at the same call made; CONFLICT when it differs. */
-  async #madeBefore(
-    { run, entries, bodies }: { run: NewRun; entries: readonly Entry[]; bodies: readonly PackedBody[] },
-    holder: LeaseHolder,
-  ): Promise<{ head: RunHead; lease?: Lease }> {
-    const rows = new PostgresRows(this.#connection, true);
-    const known = run.key === undefined ? undefined : await rows.headOfKey(run.owner, run.key);
-    if (known !== undefined && known.id !== run.id) return { head: known };
-    const place = (await rows.places([run.id])).get(run.id);
-    const held = place && termOf(place).holder;
-    const isSame = place?.epoch === 1 && held !== undefined && isSameProcess(held, holder);
-    const head = await rows.head(run.id);
-    if (head?.seq !== entries.length || !isSame || !(await isWritten(rows, run.id, { entries, bodies })))
-      throw idTaken(run.id);
-    return { head, lease: { run: run.id, epoch: 1 } };
+  async #release(leases: readonly Lease[]): Promise<readonly void[]> {
+    const values = [leases.map(({ run }) => run), leases.map(({ epoch }) => epoch)];
+    await this.#connection.write(() => this.#connection.query(RELEASE, values));
+    return leases.map(() => undefined);
   }
 
   /** Takes a lease that is still as it was read. */

@@ -29,7 +29,7 @@ const PLACES = {
   name: "places",
   text: `SELECT number, id, epoch, holder, until, status, seq, hash, ${SERVER_NOW} AS now FROM run WHERE id = ANY($1)`,
 };
-const HEAD_OF_ID = { name: "head", text: `${HEAD} WHERE id = $1` };
+const HEADS = { name: "heads", text: `${HEAD} WHERE id = ANY($1)` };
 const HEAD_OF_KEY = { name: "head-of-key", text: `${HEAD} WHERE owner = $1 AND key = $2` };
 const LINKS = {
   name: "links",
@@ -63,7 +63,13 @@ export class PostgresRows {
 
   /** A run as it is listed. */
   async head(run: string): Promise<RunHead | undefined> {
-    return headOf((await this.#read<HeadRow>(HEAD_OF_ID, [run]))[0]);
+    return (await this.heads([run]))[0];
+  }
+
+  /** Runs as they are listed, in the order of their ids here. */
+  async heads(runs: readonly string[]): Promise<readonly (RunHead | undefined)[]> {
+    const found = new Map((await this.#read<HeadRow>(HEADS, [runs])).map((row) => [row.id, headOfRow(row)]));
+    return runs.map((run) => found.get(run));
   }
 
   /** The run that a key of an owner belongs to. */
