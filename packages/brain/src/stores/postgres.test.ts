@@ -175,6 +175,12 @@ test("runs that begin and end at once are one commit each, and one that is refus
   );
   await Promise.all(leases.map((lease) => journal.append(lease, entries(2, 3))));
   assert.equal(await commits(), 1);
+  const read = await Promise.all(ids.map((id, index) => journal.read(id, index % 5, 2)));
+  assert.deepEqual(
+    read.map((found) => found.map(({ seq }) => seq)),
+    ids.map((_, index) => [[1, 2], [2, 3], [3], [], []][index % 5]),
+    "each reader has its own run from its own place on",
+  );
   await Promise.all(leases.map((lease) => journal.release(lease)));
   assert.equal(await commits(), 1);
   for (const id of ids) assert.equal((await journal.verify(id)).entries, 3);

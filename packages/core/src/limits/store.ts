@@ -126,6 +126,8 @@ export const POSTGRES_LIMITS = {
   /** First delay before work is repeated on another connection, doubled each time, and the longest. */
   retryMs: 20,
   retryCapMs: 500,
+  /** Entries before the end of a run from which followers of many runs read them with one statement. */
+  endEntries: 8,
   /** Interval at which the counters of watched runs and kinds are read, in case a wake was lost. */
   lookMs: 2 * SECOND_MS,
   /** Delay in which changes gather for one notification to other brains. */

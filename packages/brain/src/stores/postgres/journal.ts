@@ -1,7 +1,8 @@
-import { asFault, Fault, FOLLOW_LIMITS, RUN_LIMITS } from "@vidro/core";
+import { asFault, Fault, FOLLOW_LIMITS, POSTGRES_LIMITS, RUN_LIMITS } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { Damage } from "../damage.ts";
 import { chainCheck, ROOT } from "../hash-chain.ts";
+import type { ChainLink } from "../hash-chain.ts";
 import { mayLive } from "../lease-holder.ts";
 import { leaseLost, noSuchRun, refuseUnlessFree, statusAfter } from "../run-rules.ts";
 import type { RunFilter } from "../run-rules.ts";
@@ -12,7 +13,7 @@ import { Batches } from "./batches.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { PostgresCreates } from "./creates.ts";
 import { PostgresRows, SERVER_NOW, termOf } from "./rows.ts";
-import type { RunPlace } from "./rows.ts";
+import type { LinksPlace, RunPlace } from "./rows.ts";
 import { Sequences } from "./sequences.ts";
 import type { PostgresWakes } from "./wakes.ts";
 
@@ -57,6 +58,10 @@ class PostgresJournal implements Journal {
   readonly #creates: PostgresCreates;
   readonly #sequences = new Sequences();
   readonly #releases = new Batches<Lease, void>({ work: (leases) => this.#release(leases), atOnce: 1 });
+  readonly #ends = new Batches<LinksPlace, readonly ChainLink[]>({
+    work: (places) => this.#rows.linksOf(places),
+    atOnce: Infinity,
+  });
   readonly #heads = new Batches<string, RunHead | undefined>({
     work: (runs) => this.#rows.heads(runs),
     atOnce: Infinity,
@@ -84,9 +89,14 @@ class PostgresJournal implements Journal {
   async read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
     return this.#ofRun(run, async () => {
       // The entry before the first one is read too: the check begins with its hash.
-      const links = [...(await this.#rows.links(run, after, limit + 1))];
+      const place = { run, seq: after, limit: limit + 1 };
+      const lastSeq = this.#appends.lastSeq(run);
+      // Those who follow a run are at its end: what they read together is short.
+      const isEnd = lastSeq !== undefined && lastSeq - after <= POSTGRES_LIMITS.endEntries;
+      const [...links] = isEnd ? await this.#ends.ask(place) : await this.#rows.links(run, after, place.limit);
       const before = links[0]?.seq === after ? links.shift() : undefined;
-      if (before === undefined && links.length === 0 && (await this.head(run)) === undefined) throw noSuchRun(run);
+      const isEmpty = before === undefined && links.length === 0;
+      if (isEmpty && lastSeq === undefined && (await this.head(run)) === undefined) throw noSuchRun(run);
       const check = chainCheck(run, before ?? { seq: Math.max(after, 1) - 1, hash: ROOT.hash });
       return links.slice(0, limit).map((link) => {
         const reason = check(link);
@@ -153,7 +163,9 @@ class PostgresJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#appends, this.#creates, this.#releases, this.#heads].map((calls) => calls.settle()));
+    await Promise.all(
+      [this.#appends, this.#creates, this.#releases, this.#ends, this.#heads].map((calls) => calls.settle()),
+    );
     await this.#options.wakes.close();
     await this.#connection.close();
   }

@@ -20,6 +20,13 @@ export interface RunPlace {
   readonly now: number;
 }
 
+/** Entries of a run from `seq` on, at most `limit`. */
+export interface LinksPlace {
+  readonly run: string;
+  readonly seq: number;
+  readonly limit: number;
+}
+
 /** Milliseconds of the server's clock. */
 export const SERVER_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
@@ -33,8 +40,12 @@ const HEADS = { name: "heads", text: `${HEAD} WHERE id = ANY($1)` };
 const HEAD_OF_KEY = { name: "head-of-key", text: `${HEAD} WHERE owner = $1 AND key = $2` };
 const LINKS = {
   name: "links",
-  text: `SELECT seq, at, body, hash FROM entry WHERE run = (SELECT number FROM run WHERE id = $1) AND seq >= $2
-    ORDER BY seq LIMIT $3`,
+  text: `SELECT link.* FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked (id, seq, most, place)
+    CROSS JOIN LATERAL (
+      SELECT asked.place - 1 AS place, entry.seq, at, body, entry.hash FROM entry
+      WHERE entry.run = (SELECT number FROM run WHERE run.id = asked.id) AND entry.seq >= asked.seq
+      ORDER BY entry.seq LIMIT asked.most) AS link
+    ORDER BY link.place, link.seq`,
 };
 const PARTS = { name: "parts", text: "SELECT hash, body FROM part WHERE hash = ANY($1)" };
 const HOLDERS = { text: `SELECT DISTINCT holder FROM run WHERE ${OPEN} AND holder IS NOT NULL` };
@@ -79,12 +90,23 @@ export class PostgresRows {
 
   /** The entries of a run from `seq` on, at most `limit`. */
   async links(run: string, seq: number, limit: number): Promise<readonly ChainLink[]> {
-    const links = await this.#read<ChainLink>(LINKS, [run, seq, limit]);
-    const keys = new Set(links.flatMap(({ body }) => partsIn(body)));
-    if (keys.size === 0) return links;
-    const rows = await this.#read<{ hash: string; body: string }>(PARTS, [[...keys]]);
-    const parts = new Map(rows.map(({ hash, body }) => [hash, body]));
-    return links.map((link) => ({ ...link, body: unpackBody(link.body, (key) => parts.get(key)) }));
+    return (await this.linksOf([{ run, seq, limit }]))[0] ?? [];
+  }
+
+  /** The entries of several places of runs, in the order of the places. */
+  async linksOf(places: readonly LinksPlace[]): Promise<readonly (readonly ChainLink[])[]> {
+    const rows = await this.#read<ChainLink & { place: number }>(LINKS, [
+      places.map(({ run }) => run),
+      places.map(({ seq }) => seq),
+      places.map(({ limit }) => limit),
+    ]);
+    const keys = new Set(rows.flatMap(({ body }) => partsIn(body)));
+    const found = keys.size === 0 ? [] : await this.#read<{ hash: string; body: string }>(PARTS, [[...keys]]);
+    const parts = new Map(found.map(({ hash, body }) => [hash, body]));
+    const links = places.map((): ChainLink[] => []);
+    for (const { place, seq, at, body, hash } of rows)
+      links[place]?.push({ seq, at, body: unpackBody(body, (key) => parts.get(key)), hash });
+    return links;
   }
 
   /** Runs, newest first. */

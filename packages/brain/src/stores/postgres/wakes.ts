@@ -28,6 +28,11 @@ const COUNTS = {
   },
 } as const;
 
+const NOTIFY = {
+  name: "notify",
+  text: "SELECT count(pg_notify($1, payload)::text) FROM unnest($2::text[]) AS payload",
+};
+
 /**
  * Tells watchers of changes: those of this process at once, those of other brains by the bus or by NOTIFY. A notification is a hint
  * that is sent after the commit: one that is lost is made up for by reading the counters of what is watched, at
@@ -127,8 +132,7 @@ export class PostgresWakes {
       }
       if (client === undefined) return;
       try {
-        for (const payload of payloadsOf(changes))
-          await client.query("SELECT pg_notify($1, $2)", [this.#options.channel, payload]);
+        await client.query({ ...NOTIFY, values: [this.#options.channel, payloadsOf(changes)] });
       } catch {
         // The other brains read the counters.
       }
