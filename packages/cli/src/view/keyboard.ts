@@ -168,7 +168,8 @@ class WordsReader {
 
   async #complete(): Promise<void> {
     const { text, at } = this.#editor.state;
-    const found = await this.#options.complete?.(text.slice(0, at));
+    // A folder that is gone has no names; what is written stays as it is.
+    const found = await this.#options.complete?.(text.slice(0, at)).catch(() => undefined);
     const { state } = this.#editor;
     if (found === undefined || state.text !== text || state.at !== at || !this.#isOpen) return;
     const { from, words } = found;

@@ -56,7 +56,8 @@ export function serveSignals(reloadables: () => readonly Reloadable[], note: Sig
   for (const signal of ["SIGUSR1", "SIGUSR2"] as const) process.once(signal, () => note("signal.ignored", { signal }));
   let last = Promise.resolve();
   process.on("SIGHUP", () => {
-    last = last.then(() => reloadAll(reloadables(), note));
+    // What cannot be asked for its settings now may be asked at the next signal.
+    last = last.then(() => reloadAll(reloadables(), note)).catch(NOTHING);
   });
 }
 

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { quoteWord } from "@vidro/core/text";
 import { userUnitFolder } from "../config.ts";
 import { HAND_LAUNCHER } from "./background.ts";
 import { installUnit, installUserUnit, SERVICE_STATE } from "./unit.ts";
@@ -46,10 +47,12 @@ export function startService(supervisor: "system" | "user", { state, workspace }
 
 /** What a person does so that the hand starts with a host that has no systemd. */
 export function rebootWords(state: string): readonly string[] {
+  // A percent sign ends the command of a line of crontab.
+  const [launcher, place] = [HAND_LAUNCHER, state].map((path) => quoteWord(path));
   return [
     "  There is no systemd here. To have it start with this host, add this line by crontab -e:",
-    `@reboot ${HAND_LAUNCHER} serve --detach --state ${state}`,
-    `  To end it: ${HAND_LAUNCHER} stop --state ${state}`,
+    `@reboot ${launcher} serve --detach --state ${place}`.replaceAll("%", String.raw`\%`),
+    `  To end it: ${launcher} stop --state ${place}`,
   ];
 }
 
