@@ -41,6 +41,8 @@ const FILES = [
   "twelfth.txt",
   "thirteenth.txt",
   "fourteenth.txt",
+  "fifteenth.txt",
+  "sixteenth.txt",
 ];
 
 for (const file of FILES) {

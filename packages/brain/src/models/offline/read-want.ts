@@ -68,7 +68,11 @@ const onDisk: Reader = (tokens, kind) => {
 
 const ofFile: Reader = (tokens, kind) => {
   const [path] = filesIn(tokens, kind);
-  return path === undefined ? undefined : [{ kind, path, ...linesIn(tokens) }];
+  const [from, to, more] = numbersIn(tokens);
+  if (path === undefined || more !== undefined) return undefined;
+  // Of "lines 1 to 5" the first five are read; lines from the middle cannot be.
+  if (from !== undefined && to !== undefined) return from === 1 ? [{ kind, path, first: to }] : undefined;
+  return [{ kind, path, ...linesIn(tokens) }];
 };
 
 const aboutFile: Reader = (tokens, kind) => {
@@ -98,10 +102,16 @@ const logged: Reader = (tokens, kind) => {
   if (kind === "log-tail" && says(tokens, words("kernel dmesg")))
     return [{ kind: "kernel-log", ...withoutUndefined({ count }) }];
   const isTopic = (name: string) => LEXICON.meanings(plainWords(name)).some((meaning) => meaning === "log");
-  const [name] =
-    kind === "log-tail" && file === undefined ? namesIn(tokens, kind).filter((each) => !isTopic(each)) : [];
+  const names = kind === "log-tail" && file === undefined ? namesIn(tokens, kind) : [];
+  const [name] = names.filter((each) => !isTopic(each) && !isBehindHave(tokens, each));
   return [{ kind, ...withoutUndefined({ path: file?.written, count, name }) }];
 };
+
+/** Whether a word is the verb of a perfect, and no name: "qué ha salido". */
+function isBehindHave(tokens: readonly Token[], name: string): boolean {
+  const at = tokens.findIndex(({ written }) => written === name);
+  return /^(ha|han|he|hemos|tem|foi|been|had)$/.test(tokens[at - 1]?.plain ?? "");
+}
 
 const reached: Reader = (tokens, kind) => {
   const [host] = operands(tokens, "host");

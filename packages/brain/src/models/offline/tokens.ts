@@ -21,7 +21,7 @@ const CLOSING = new Map([
   ["«", "»"],
 ]);
 
-const HIDDEN_FOLDERS = /^\.(git|ssh|npm|aws|kube|cache|config|venv)$/;
+const KNOWN_FOLDERS = /^(\.(git|ssh|npm|aws|kube|cache|config|venv)|node_modules|__pycache__)$/;
 const BARE_FILES =
   /^(makefile|dockerfile|jenkinsfile|gemfile|procfile|\.gitignore|\.env|\.npmrc|readme|leiame|leia-me|leeme|licen[sc]e|licenca|licencia|changelog)$/i;
 const FILE_NAME = /^[\w@.+-]*[\w@+-]\.[a-z][a-z0-9]{0,9}$|^\.[a-z]{3,}[\w.-]*$/i;
@@ -119,7 +119,7 @@ function kindOf(word: string, isShouting: boolean): OperandKind | undefined {
   if (REVISION.test(word)) return "revision";
   // `.env` looks like the ending of names, and is a name.
   if (BARE_FILES.test(plainWords(word))) return "file";
-  if (HIDDEN_FOLDERS.test(word)) return "path";
+  if (KNOWN_FOLDERS.test(word)) return "path";
   if (GLOB.test(word)) return "glob";
   if (!/[/.~]/.test(word)) return undefined;
   if (/^\d+([./]\d+)*%?$/.test(word)) return undefined;

@@ -71,20 +71,35 @@ function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
   return commands.length > 0 ? commands : wantsInOne(tokens, classify(tokens.map(({ plain }) => plain)));
 }
 
+/** Intents that answer the same question: which of them is meant need not be clear. */
+const KIN: readonly (readonly Intent[])[] = [
+  ["running", "service", "processes-count"],
+  ["list", "find"],
+  ["time", "date"],
+];
+
+function areKin(one: Intent | undefined, other: Intent | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return one === other || KIN.some((intents) => intents.includes(one) && intents.includes(other));
+}
+
 /** The wants of the most probable intent for which the sentence has all that it needs. */
 function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readonly Want[] {
-  for (const [at, guess] of guesses.slice(0, 2).entries()) {
-    const intent = intentIfBelieved(guess);
-    if (intent === undefined || !isAhead(guess, guesses[at + 1])) return [];
-    if (isChange(intent) && guess.probability < LIKELY) return [];
+  for (const [at, { intent: guessed }] of guesses.slice(0, 2).entries()) {
+    const kin = guesses.filter(({ intent }) => areKin(intent, guessed));
+    const probability = kin.reduce((sum, each) => sum + each.probability, 0);
+    const next = guesses.slice(at + 1).find((each) => !kin.includes(each));
+    const intent = intentIfBelieved({ intent: guessed, probability });
+    if (intent === undefined || !isAhead(probability, next)) return [];
+    if (isChange(intent) && probability < LIKELY) return [];
     const wants = readWants(tokens, intent);
-    if (wants === undefined || isElsewhere(tokens, wants, guess.probability)) continue;
+    if (wants === undefined || isElsewhere(tokens, wants, probability)) continue;
     return wants;
   }
   return [];
 }
 
-function isAhead({ probability }: Guess, next: Guess | undefined): boolean {
+function isAhead(probability: number, next: Guess | undefined): boolean {
   const least = next?.intent === undefined ? CLEAR_OF_NONE : CLEAR;
   return probability >= LIKELY || probability - (next?.probability ?? 0) >= least;
 }

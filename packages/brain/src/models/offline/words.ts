@@ -20,7 +20,8 @@ export const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
     but because since while during before after again once only even though through against between without upon off down
     he she him her his hers they them their theirs myself yourself itself ourselves themselves such few several other
     another either neither nor isnt arent wasnt doesnt didnt hasnt havent wont wouldnt couldnt theres youre were wed id
-    lets gonna wanna gotta ones one im theyre hows wheres whens until till per via unto amid among across behind beyond`),
+    lets gonna wanna gotta ones one im theyre hows wheres whens until till per via unto amid among across behind beyond
+    wondering wondered mind kindly appreciate happen happens chance trying figure btw cheers mate folks asap interested making honestly basically`),
   pt: words(`o a os as um uma uns umas de do da dos das em no na nos nas por pelo pela para pra com sem sobre e ou que
     qual quais quanto quanta quantos quantas quem como quando onde ha tem tenho temos esta estao estou ser sao foi eu
     me meu minha meus minhas nosso nossa seu sua voce isso isto este esse essa aqui ali mais menos muito muita mostre
@@ -35,7 +36,8 @@ export const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
     seus suas lhe lhes se si comigo contigo conosco mas porem pois porque embora enquanto antes depois durante apenas
     somente tambem nem qualquer quaisquer outro outra outros outras mesmo mesma mesmos tal tais tao pouco pouca bem mal
     sempre hein ne tipo assim entao logo pro pros pras vou vai vamos va estava esteja estejam estar estou estamos sou somos
-    era eram seja sejam tinha haja houve`),
+    era eram seja sejam tinha haja houve
+    gentileza curioso curiosidade sabe sabes dizer saberia olhada olhadinha rapidinho valeu blz beleza cara afinal acaso sera`),
   es: words(`el la los las lo un una unos unas de del en por para con sin sobre y e o u que cual cuales cuanto cuanta
     cuantos cuantas quien quienes como cuando donde hay tiene tengo tenemos esta estan estoy ser son fue yo me mi mis
     nuestro nuestra su tu este esta esto ese esa eso aqui ahi alli mas menos mucho mucha muestra muestrame mostrar
@@ -45,7 +47,8 @@ export const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
     es soy estas sea q porfa estos esos esas aquel aquella aquellos aquellas aquello el ella ello nosotros
     vosotros ustedes usted ti si os nuestros nuestras vuestro vuestra tus pero porque pues aunque mientras antes despues
     durante solo solamente tampoco ni cualquier cualquiera otro otra otros otras mismo misma mismos tal tales tanto tanta
-    poco poca bien mal siempre vamos estaba este esten estar estamos somos era eran sean habia haya hubo hemos habeis pa porfavor oye aca les sus hace hacer desde hasta entre tambien he ha has han va voy cosas cosa fijate chequea bajo podrias comprueba ya ido ellos ellas tan asi entonces pasame sigue debo debe deberia puedo puede podemos preocuparme quisiera seria sera casi`),
+    poco poca bien mal siempre vamos estaba este esten estar estamos somos era eran sean habia haya hubo hemos habeis pa porfavor oye aca les sus hace hacer desde hasta entre tambien he ha has han va voy cosas cosa fijate chequea bajo podrias comprueba ya ido ellos ellas tan asi entonces pasame sigue debo debe deberia puedo puede podemos preocuparme quisiera seria sera casi
+    pregunto preguntaba gustaria podria sabes sabrias decir decirme curiosidad vistazo echa echar rapidito venga vale quiza acaso`),
 };
 
 /** Words that fit any question about a machine and add nothing to it. */
