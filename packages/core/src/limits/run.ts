@@ -197,6 +197,24 @@ export const HELPER_LIMITS = {
   resultChars: 12_000,
 } as const;
 
+/** Bounds of tools that models propose. */
+export const PROPOSAL_LIMITS = {
+  /** Words of the command, the program included. */
+  words: 21,
+  /** Length of one word. */
+  wordChars: 2000,
+  /** Length of the description. */
+  textChars: 2000,
+  /** Properties of the input. */
+  fields: 20,
+  /** Length of the schema of the input. */
+  schemaChars: 8 * KIB,
+  /** Approved tools of one thread. */
+  perThread: 20,
+  /** Tools that an owner has made available to all its threads. */
+  promoted: 50,
+} as const;
+
 /** Bounds of schedules. */
 export const SCHEDULE_LIMITS = {
   /** Schedules of one owner. */

@@ -4,7 +4,7 @@ import { escapeInvisible } from "../text/printable.ts";
 import type { ArgumentPatterns, Policy, ProcessRule } from "./rule.ts";
 import type { ActionClass, Confinement, ProcessPlan } from "../tool.ts";
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** Programs that run with the rights of another user. */
 const PRIVILEGED = words("sudo su doas pkexec runuser setpriv chroot nsenter systemd-run machinectl gosu");

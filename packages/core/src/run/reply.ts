@@ -2,12 +2,13 @@ import { boundedText, CONTROL_TOOL_NAMES, readActionLine, itemOfCall } from "./a
 import type { ReplyItem } from "./action-line.ts";
 import type { Event, HealTried, ModelReplied, ToolProposed } from "../event.ts";
 import type { FaultReport } from "../fault.ts";
-import { canonicalJson, isObject } from "../json.ts";
+import { canonicalJson } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { ModelReply } from "../ports.ts";
 import { coerceInput, mendJsonText } from "./coerce-input.ts";
 import { controlTools } from "./prompt.ts";
+import { proposedInputMisfit, readProposal } from "./proposal.ts";
 import { ProseReader, readingOf } from "./prose.ts";
 import type { RunState } from "./run.ts";
 import type { Action, ToolSpec } from "../tool.ts";
@@ -31,7 +32,7 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
 
   const first = said.findIndex((item) => item.kind !== "aside");
   const taken = said[first];
-  const proposed = taken?.kind === "propose" ? readProposal(taken, state) : undefined;
+  const proposed = taken?.kind === "propose" ? proposalEvent(taken, state) : undefined;
   const told = [
     ...(typeof proposed === "string" ? [proposed] : []),
     ...said
@@ -195,15 +196,20 @@ function effectOf(taken: ReplyItem, state: RunState, newId: NewId): Partial<Repl
         input: taken.input,
         callId: taken.callId ?? `call_${state.seq}`,
       };
-      const fault = taken.fault ?? unknownToolFault(taken.name, state);
+      const fault = taken.fault ?? unusableCall(action, state);
       return fault === undefined ? { action } : { action, refusal: fault };
     }
   }
 }
 
-function unknownToolFault(name: string, state: RunState): FaultReport | undefined {
-  if (state.tools.some((tool) => tool.name === name)) return undefined;
-  const names = state.tools.map((tool) => tool.name).join(", ");
+/** Why a call cannot be carried out: there is no such tool, or a proposed one cannot be used with this input. */
+function unusableCall({ tool: name, input }: Action, { tools }: RunState): FaultReport | undefined {
+  const tool = tools.find((one) => one.name === name);
+  if (tool !== undefined) {
+    const message = proposedInputMisfit(tool, input);
+    return message === undefined ? undefined : { code: "BAD_ARGUMENTS", message };
+  }
+  const names = tools.map((one) => one.name).join(", ");
   return { code: "UNKNOWN_TOOL", message: `There is no tool named ${JSON.stringify(name)}. The tools are: ${names}.` };
 }
 
@@ -240,18 +246,10 @@ function asideEvent(said: ReplyItem): Event[] {
   }
 }
 
-/** The proposed tool, or the reason why the proposal is invalid. */
-function readProposal(said: ReplyItem, state: RunState): ToolProposed | string {
-  const { input } = said;
-  const name = boundedText(input["name"]);
-  if (!/^[a-z][a-z0-9_]{0,63}$/.test(name))
-    return "Not proposed: a tool's name is in snake_case, at most 64 characters.";
-  if (state.started.tools.some((tool) => tool.name === name))
-    return `Not proposed: there is a tool named ${name} already.`;
-  const argv = [boundedText(input["command"]), ...boundedTexts(input["args"], RUN_LIMITS.options)];
-  const parameters = isObject(input["parameters"]) ? input["parameters"] : { type: "object", properties: {} };
-  const tool = { name, description: boundedText(input["description"]), parameters, idempotent: false, argv };
-  return { type: "tool.proposed", tool };
+/** The event of a proposal, or the reason why the proposal is invalid. */
+function proposalEvent({ input }: ReplyItem, { started }: RunState): ToolProposed | string {
+  const tool = readProposal(input, namesOf(started.tools));
+  return typeof tool === "string" ? tool : { type: "tool.proposed", tool };
 }
 
 function unusableReply(state: RunState, message: string): Event {
