@@ -150,11 +150,11 @@ test("the brain is a client only of hands that listen", () => {
 
 test("invariant 2: only the engine, by its writer, and runs.ts append, and only a store writes entries", () => {
   const offenders = inside("packages/brain/src").filter(
-    // The wrappers of a journal pass on what the two append: one counts it, one keeps its findings, one streams it, one
-    // records messages about it, one makes spans of it.
+    // The wrappers of a journal pass on what the two append: one counts it, one keeps its findings, one its approved tools,
+    // one streams it, one records messages about it, one makes spans of it.
     ({ path, text }) =>
       /\b(journal|inner)\.(append|create)\(/.test(text) &&
-      !/\/run\/(journal-writer|runs)\.ts$|\/(journal-observer|knowledge-journal|task-streams|webhook-journal|run-tracer|forward-journal)\.ts$/.test(
+      !/\/run\/(journal-writer|runs)\.ts$|\/(journal-observer|knowledge-journal|kept-tool-journal|task-streams|webhook-journal|run-tracer|forward-journal)\.ts$/.test(
         path,
       ),
   );

@@ -22,6 +22,8 @@ import { Documents } from "./knowledge/documents.ts";
 import { knowledgeJournal } from "./knowledge/knowledge-journal.ts";
 import { lateKnowledge } from "./knowledge/late-knowledge.ts";
 import { sqliteKnowledge } from "./knowledge/sqlite-knowledge.ts";
+import { KeptTools } from "./catalog/kept-tools.ts";
+import { keptToolJournal } from "./run/kept-tool-journal.ts";
 import { Runs } from "./run/runs.ts";
 import { TaskStreams } from "./run/task-streams.ts";
 import { RunRequests } from "./run/run-requests.ts";
@@ -73,6 +75,8 @@ export interface Brain {
   readonly condition: StoreCondition;
   /** Findings of earlier runs and of people. */
   readonly knowledge: Omit<Knowledge, "close">;
+  /** Tools that models proposed and people approved. */
+  readonly keptTools: KeptTools;
   /** The documents of the configured folders. */
   readonly documents: Pick<Documents, "search" | "status" | "refresh" | "start">;
   /** The way to other brains, if one is set. */
@@ -102,24 +106,26 @@ export interface BrainOptions {
 
 /** Opens the store, the hands and the models, and returns what is needed to start, resume and follow runs. */
 export async function openBrain(options: BrainOptions): Promise<Brain> {
-  const { home, config, log = () => undefined } = options;
+  const { home, config, log = () => undefined, report = () => undefined } = options;
   const { journal: opened, ...state } = await openStoreAndBus(options, log);
   const { records, spending, incarnation, bus } = state;
-  const report = options.report ?? (() => undefined);
   const traces = await openTracer(options);
   const observed = withStreams(observeWith(options, records, traces?.journal(opened) ?? opened), bus);
   const delegate: HelperRuns["delegate"] = (what) => helpers.delegate(what);
-  const { journal, knowledge, documents, equip } = openKnowledge(options, observed.journal, delegate);
+  const keptTools = new KeptTools(records);
+  const kept = keptToolJournal(observed.journal, keptTools, (thrown) => report("kept-tools", thrown));
+  const { journal, knowledge, documents, equip } = openKnowledge(options, kept, delegate);
   const reloadables = new Set<Reloadable>();
   const local = openLocalHands(options, reloadables, traces?.add);
   const model = openModels(config);
-  const own = local === undefined ? {} : { local };
+  const own = { keptTools, ...(local === undefined ? {} : { local }) };
   const hands = new HandRegister({ records, log, now: Date.now, floor: incarnation.floor, equip, ...own });
   await hands.load();
   const endRelay = await openRelay(bus, { records, hands, report: (thrown) => report("relay", thrown) });
   const requests = options.config.get("store") === undefined ? undefined : new RunRequests(records, Date.now);
   const runs = new Runs({
     journal,
+    keptTools,
     ...(requests === undefined ? {} : { pass: (request) => requests.pass(request) }),
     model,
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
@@ -131,11 +137,9 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     holder: thisHolder(),
     isRevoked: (token) => isTokenRevoked(records, token),
     ...CHANCE,
-    ...(traces === undefined ? {} : { traces }),
-    report,
+    ...(traces === undefined ? { report } : { report, traces }),
   });
-  const agent: AgentFinder = (name) => openAgentCatalog(home, records).find(name);
-  const helpers = new HelperRuns({ runs, journal, agent, traces });
+  const helpers = new HelperRuns({ runs, journal, agent: openAgentFinder(home, records), traces });
   requests?.serve(runs.serveRequest);
   return {
     ...state,
@@ -160,6 +164,11 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await traces?.close();
     },
   };
+}
+
+/** Finds agents by name or uuid, those that were just made included. */
+function openAgentFinder(home: string, records: Records): AgentFinder {
+  return (name) => openAgentCatalog(home, records).find(name);
 }
 
 const NO_KEYS: readonly string[] = [];

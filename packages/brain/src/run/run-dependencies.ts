@@ -1,5 +1,6 @@
 import type { Hand, Journal, LiveBus, Model, RunStarted } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
+import type { KeptTools } from "../catalog/kept-tools.ts";
 import type { ReadSharedCosts } from "./shared-costs.ts";
 
 /** The places of runs in traces. */
@@ -22,6 +23,8 @@ export interface RunDependencies {
   readonly chance: () => number;
   /** Reads bounded costs that runs share; without it only a run's own costs are bounded. */
   readonly sharedCosts?: ReadSharedCosts;
+  /** Approved tools of threads; without it a proposed tool lives in its run only. */
+  readonly keptTools?: Pick<KeptTools, "of">;
   /** Generation of the journal's store; the first without it. */
   readonly generation?: number;
   /** Traces of runs; absent where none are asked for. */

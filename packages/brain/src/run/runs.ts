@@ -143,7 +143,7 @@ export class Runs {
       model: model.name,
       hand: hand.id,
       workspace: hand.workspace,
-      tools: toolbelt(hand, request),
+      tools: await toolbelt(hand, { ...request, thread }, this.#deps.keptTools),
       budget,
       thread,
       history: request.history ?? [],
