@@ -330,7 +330,7 @@ type World = Omit<SurfaceDependencies, "production" | "ownersApprove">;
 async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
   const { workspace, version, home, config } = options;
   const { brain, watch, metrics, telemetry, gateways, reloadables } = parts;
-  const { runs, records, spending, hands, local, knowledge, documents } = brain;
+  const { runs, records, spending, hands, local, knowledge, keptTools, documents } = brain;
   await local?.show({ workspace, version });
   metrics.hands = () => hands.count();
   const agents = openAgentCatalog(home, records);
@@ -358,6 +358,7 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
     consoleFiles: openConsoleFiles(),
     hands,
     knowledge,
+    keptTools,
     documents,
     ...(local === undefined ? {} : { policy: await openHomePolicy({ home, workspace, ...brain }) }),
     storage: {

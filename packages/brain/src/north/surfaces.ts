@@ -21,6 +21,8 @@ import { hooksSurface } from "./hooks.ts";
 import type { HookDependencies } from "./hooks.ts";
 import { documentsSurface } from "./documents.ts";
 import type { DocumentDependencies } from "./documents.ts";
+import { keptToolsSurface } from "./kept-tools.ts";
+import type { KeptToolDependencies } from "./kept-tools.ts";
 import { knowledgeSurface } from "./knowledge.ts";
 import type { KnowledgeDependencies } from "./knowledge.ts";
 import { mcpSurface } from "./mcp.ts";
@@ -54,6 +56,7 @@ export interface SurfaceDependencies
     DocumentDependencies,
     HookDependencies,
     JournalDependencies,
+    KeptToolDependencies,
     KnowledgeDependencies,
     McpDependencies,
     PolicyDependencies,
@@ -78,6 +81,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   opsSurface,
   agentSseSurface,
   catalogSurface,
+  keptToolsSurface,
   openaiSurface,
   journalSurface,
   handsSurface,
