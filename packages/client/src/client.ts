@@ -4,6 +4,7 @@ import { AgentApi } from "./agents.ts";
 import { ConversationApi } from "./conversations.ts";
 import { HandApi } from "./hands.ts";
 import { HookApi } from "./hooks.ts";
+import { KeptToolApi } from "./kept-tools.ts";
 import { KnowledgeApi } from "./knowledge.ts";
 import { BrainConnection } from "./brain-connection.ts";
 import type { BrainConnectionOptions, ListPart } from "./brain-connection.ts";
@@ -32,6 +33,7 @@ export class Vidro {
   readonly conversations: ConversationApi;
   readonly hands: HandApi;
   readonly hooks: HookApi;
+  readonly keptTools: KeptToolApi;
   readonly knowledge: KnowledgeApi;
   readonly schedules: ScheduleApi;
   readonly #brain: BrainConnection;
@@ -41,6 +43,7 @@ export class Vidro {
     this.agents = new AgentApi(this.#brain);
     this.hands = new HandApi(this.#brain);
     this.hooks = new HookApi(this.#brain);
+    this.keptTools = new KeptToolApi(this.#brain);
     this.knowledge = new KnowledgeApi(this.#brain);
     this.schedules = new ScheduleApi(this.#brain);
     this.conversations = new ConversationApi(this.#brain, (task, about) => this.run(task, about));

@@ -6,6 +6,7 @@ export type { FollowOptions } from "./run-stream.ts";
 export type { RunStreamItem, RunEvent } from "./run-stream-item.ts";
 export type { DialOptions, HandApi } from "./hands.ts";
 export type { HookApi, HookDraft } from "./hooks.ts";
+export type { KeptToolApi, KeptToolRecord } from "./kept-tools.ts";
 export type { DocumentFolderRecord, DocumentRecord, KnowledgeRecord } from "./knowledge-records.ts";
 export type { KnowledgeApi, KnowledgeDraft, KnowledgeListPart } from "./knowledge.ts";
 export type { AlwaysRecord, ForkOptions, Run, RunAnswer } from "./run.ts";

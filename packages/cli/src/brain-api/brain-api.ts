@@ -1,5 +1,14 @@
 import type { StartRequest } from "@vidro/brain";
-import type { AgentApi, AlwaysRecord, RunStreamItem, HandApi, HookApi, KnowledgeApi, ScheduleApi } from "@vidro/client";
+import type {
+  AgentApi,
+  AlwaysRecord,
+  RunStreamItem,
+  HandApi,
+  HookApi,
+  KeptToolApi,
+  KnowledgeApi,
+  ScheduleApi,
+} from "@vidro/client";
 import type { Entry, JsonObject, ReasoningEffort, RunHead, SpendingRow } from "@vidro/core";
 
 /**
@@ -16,6 +25,7 @@ export interface BrainApi {
   readonly agents: Pick<AgentApi, "list" | "find" | "create" | "delete">;
   readonly hands: BrainHands;
   readonly knowledge: Pick<KnowledgeApi, keyof KnowledgeApi>;
+  readonly keptTools: Pick<KeptToolApi, "list" | "remove" | "promote">;
   readonly hooks: Pick<HookApi, "list" | "add" | "remove">;
   readonly schedules: Pick<ScheduleApi, "list" | "add" | "remove">;
   /** Names of the tools that a run may use: those of this machine's hand, and the brain's own. */

@@ -5,6 +5,7 @@ import { Fault } from "@vidro/core";
 import type { HandRow } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
 import type { BrainApi, BrainHands, BrainRuns } from "./brain-api.ts";
+import { embeddedKeptTools } from "./embedded-kept-tools.ts";
 import { embeddedKnowledge } from "./embedded-knowledge.ts";
 import { readJournal } from "./read-journal.ts";
 import { requireFolder } from "../program/require-folder.ts";
@@ -26,6 +27,7 @@ export function embeddedBrain(open: OpenBrain): BrainApi {
       return `${name} decides, because ${because}.`;
     },
     knowledge: embeddedKnowledge(open),
+    keptTools: embeddedKeptTools(open),
     hooks: {
       list: () => needsDaemon("takes calls of hooks"),
       add: () => needsDaemon("takes calls of hooks"),

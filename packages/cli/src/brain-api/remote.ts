@@ -11,7 +11,7 @@ import { getFromBrain, postToBrain } from "./brain-http.ts";
 export function remoteBrain(address: BrainAddress): BrainApi {
   const { url, token, retries, folder, unusedModel } = address;
   const options = { url, ...(token === undefined ? {} : { token }), ...(retries === undefined ? {} : { retries }) };
-  const { agents, hooks, knowledge, schedules } = new Vidro(options);
+  const { agents, hooks, keptTools, knowledge, schedules } = new Vidro(options);
   return {
     place: `the daemon at ${url}`,
     ...(unusedModel === undefined ? {} : { unusedModel }),
@@ -24,6 +24,11 @@ export function remoteBrain(address: BrainAddress): BrainApi {
     },
     hands: remoteHands(address, options),
     knowledge: remoteKnowledge(knowledge),
+    keptTools: {
+      list: (part) => withFaults(keptTools.list(part)),
+      remove: (id, how) => withFaults(keptTools.remove(id, how)),
+      promote: (id, how) => withFaults(keptTools.promote(id, how)),
+    },
     hooks: {
       list: (part) => withFaults(hooks.list(part)),
       add: (draft, how) => withFaults(hooks.add(draft, how)),

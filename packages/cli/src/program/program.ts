@@ -6,6 +6,7 @@ import { addHooks } from "./hooks-program.ts";
 import { addKnowledge } from "./knowledge-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addAcp, addMcp, addTcp, addWorker } from "./wire-program.ts";
+import { addTools } from "./tools-program.ts";
 import { addWebhooks } from "./webhooks-program.ts";
 import { addFileCommands } from "./commands-program.ts";
 import { addProcesses } from "./processes-program.ts";
@@ -45,6 +46,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addApprovals(root, exit);
   addAgents(root, exit);
   addKnowledge(root, exit);
+  addTools(root, exit);
   addSchedules(root, exit);
   addHooks(root, exit);
   addWebhooks(root, exit);

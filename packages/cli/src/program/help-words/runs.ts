@@ -258,6 +258,32 @@ export const RUN_HELP: readonly HelpRow[] = [
   ],
   ["id of the webhook", "id do webhook", "id del webhook"],
   [
+    "list, show, remove and promote tools that a model proposed and a person approved",
+    "lista, mostra, remove e promove ferramentas que um modelo propôs e uma pessoa aprovou",
+    "lista, muestra, quita y promueve herramientas que un modelo propuso y una persona aprobó",
+  ],
+  [
+    "list approved tools with their threads and commands",
+    "lista ferramentas aprovadas com as suas conversas e comandos",
+    "lista herramientas aprobadas con sus conversaciones y comandos",
+  ],
+  [
+    "show an approved tool: its command, its input, and who approved it",
+    "mostra uma ferramenta aprovada: o comando, a entrada e quem a aprovou",
+    "muestra una herramienta aprobada: su comando, su entrada y quién la aprobó",
+  ],
+  [
+    "remove an approved tool: later runs do not have it",
+    "remove uma ferramenta aprovada: execuções posteriores não a têm",
+    "quita una herramienta aprobada: las ejecuciones posteriores no la tienen",
+  ],
+  [
+    "let all threads have the approved tool of one",
+    "dá a todas as conversas a ferramenta aprovada de uma",
+    "da a todas las conversaciones la herramienta aprobada de una",
+  ],
+  ["name of the tool, or its id", "nome da ferramenta, ou o seu id", "nombre de la herramienta, o su id"],
+  [
     "commands of your own for conversations: Markdown files of the home and of a project",
     "comandos seus para conversas: arquivos Markdown do diretório e de um projeto",
     "comandos propios para conversaciones: archivos Markdown del directorio y de un proyecto",
