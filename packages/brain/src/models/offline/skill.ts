@@ -37,20 +37,30 @@ export interface Way<Facts> {
 }
 
 /** What was learnt, or the reason why nothing was; after a person's no, no other way is tried. */
-export type Learnt<Facts> = { readonly facts: Facts } | { readonly trouble: string; readonly isPersonsNo: boolean };
+export type Learnt<Facts> = { readonly facts: Facts } | Unlearnt;
+
+/** Why nothing was learnt. */
+interface Unlearnt {
+  readonly trouble: string;
+  readonly isPersonsNo: boolean;
+  /** There is no such file or program, so that nothing is left unread. */
+  readonly isMissing: boolean;
+}
 
 /** Tries one way after the other until an output can be parsed; a person's no ends it. */
 export function* learn<Facts>(desk: Desk, ways: readonly Way<Facts>[]): Skill<Learnt<Facts>> {
   let trouble = desk.say("noTool");
+  let isMissing = true;
   for (const { call, read } of ways) {
     if (call === undefined) continue;
     const result = yield call;
     const facts = result.failed || result.forgotten ? undefined : read(result.text);
     if (facts !== undefined) return { facts };
     trouble = troubleWith(call, result, desk.say);
-    if (isPersonsNo(result)) return { trouble, isPersonsNo: true };
+    isMissing &&= !result.forgotten && isMissingPath(result.text);
+    if (isPersonsNo(result)) return { trouble, isPersonsNo: true, isMissing };
   }
-  return { trouble, isPersonsNo: false };
+  return { trouble, isPersonsNo: false, isMissing };
 }
 
 /** Learns something and words the answer. */

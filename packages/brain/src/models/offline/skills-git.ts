@@ -24,7 +24,7 @@ function* askGit<Facts>(
       },
     },
   ]);
-  return lack === undefined ? learnt : { trouble: lack, isPersonsNo: false };
+  return lack === undefined ? learnt : { trouble: lack, isPersonsNo: false, isMissing: false };
 }
 
 const goodOutput = (text: string): string | undefined =>

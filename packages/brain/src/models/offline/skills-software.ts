@@ -219,6 +219,8 @@ export function* logErrors(want: Want, desk: Desk): Skill {
     const read = (text: string) => (readOutput(text).exitCode <= 1 ? outputLines(readOutput(text).stdout) : undefined);
     const learnt = yield* learn(desk, [{ call, read }]);
     if ("facts" in learnt) return words(learnt.facts);
+    // A log that is there and was not read may hold errors.
+    if (!learnt.isMissing) return learnt.trouble;
   }
   return lines === undefined ? say("noLog") : words([]);
 }

@@ -40,6 +40,20 @@ const told = (callId: string, text: string, failed = false): Turn => ({
 });
 
 describe("the next move", () => {
+  it("does not say that a log has no errors when that log could not be read", async () => {
+    const hand =
+      (files: Told) =>
+      async (tool: string, { command }: { readonly command?: unknown }): Promise<Told> =>
+        tool === "command" && command === "journalctl" ? { text: "", failed: false } : files;
+    const ask = async (files: Told) =>
+      (await converse("any errors in the system log?", hand(files), { tools: TOOLS })).answer;
+    const refused = await ask({ text: "APPROVAL_UNASKED: No person could be asked.", failed: true });
+    assert.doesNotMatch(refused, /^No line with an error/);
+    assert.match(refused, /grep/);
+    const missing = await ask({ text: "grep: /var/log/syslog: No such file or directory", failed: true });
+    assert.match(missing, /^No line with an error/);
+  });
+
   it("falls back to the facts of the hand when a program is missing", async () => {
     const ask = async (task: string) => (await converse(task, bareHand, { tools: TOOLS })).answer;
     assert.equal(
