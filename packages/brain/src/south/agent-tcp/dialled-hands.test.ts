@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
+import { Fault } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import { makeCertificate } from "../../../../../tests/support/certificate.ts";
 import { startTcpHand, scratch } from "../../../../../tests/support/tcp-hand.ts";
@@ -82,6 +83,31 @@ test("a hand that was dialled once is dialled by the next brain, and its token l
   assert.equal(next.hands.find("web-2", ANA).state, "down");
   await next.dialer.open();
   await next.state(id, "ok");
+});
+
+test("a store that cannot be used when a brain starts is asked again, for the list and for each hand", async (t) => {
+  const hand = await startTcpHand(t);
+  const first = await stand(t);
+  const url = `tcp://127.0.0.1:${hand.port}`;
+  const id = await first.dialer.dial({ owner: "ana", url, token: await hand.token("hand") });
+  await first.close();
+  const { records } = first;
+  const busy = async (): Promise<never> => {
+    throw new Fault("STORE_BUSY", "The store is locked.");
+  };
+  let [lists, puts] = [0, 0];
+  // The first look is whether there is anything to dial.
+  const locked: Records = {
+    get: (kind, key) => records.get(kind, key),
+    delete: (kind, key) => records.delete(kind, key),
+    watch: (kind, wake) => records.watch(kind, wake),
+    list: (kind, filter) => (kind === DIALLED_HAND && (lists += 1) === 2 ? busy() : records.list(kind, filter)),
+    put: (record, version) => ((puts += 1) === 1 ? busy() : records.put(record, version)),
+  };
+  const next = await stand(t, locked, first.folder);
+  await next.dialer.open();
+  await next.state(id, "ok");
+  assert.ok(lists >= 4 && puts >= 2, `${lists} ${puts}`);
 });
 
 test("an address that is named again is the same hand with another token, name and tags", async (t) => {

@@ -9,6 +9,7 @@ import type { DialAddress } from "./dial-address.ts";
 import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
 import type { Authority } from "../enrolment/authority.ts";
 import { standardTools } from "../local.ts";
+import { isTransient } from "../../stores/transient-faults.ts";
 import { makeWarrants } from "../warrants.ts";
 import type { Warrants } from "../warrants.ts";
 import { lookupAllowed } from "../allowed-addresses.ts";
@@ -28,6 +29,8 @@ export class DialledHands {
   readonly #stopHeeding: () => void;
   /** Changes run one after the other, so that two requests with one address make one hand. */
   #changed: Promise<unknown> = Promise.resolve();
+  #resuming: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(options: TcpDiallerOptions) {
     this.#options = options;
@@ -41,11 +44,21 @@ export class DialledHands {
     this.#stopHeeding = () => stops.forEach((stop) => stop());
   }
 
-  /** Dials all hands in the store; deletes those that were revoked meanwhile. */
+  /** Dials all hands in the store, and again after a rest while the store cannot be used; deletes those revoked meanwhile. */
   async resume(): Promise<void> {
     const { records } = this.#options;
-    const kept = await records.list(DIALLED_HAND, { limit: REGISTER_LIMITS.dialled }).catch(this.#report);
-    await Promise.all((kept ?? []).map((record) => this.#inTurn(() => this.#resumeOne(record)).catch(this.#report)));
+    clearTimeout(this.#resuming);
+    const isTried = (thrown: unknown): boolean => {
+      this.#report(thrown);
+      return !isTransient(thrown);
+    };
+    const resumeOne = (record: StoredRecord): Promise<boolean> =>
+      this.#inTurn(() => this.#resumeOne(record)).then(() => true, isTried);
+    const isDone = await records
+      .list(DIALLED_HAND, { limit: REGISTER_LIMITS.dialled })
+      .then(async (kept) => (await Promise.all(kept.map(resumeOne))).every(Boolean), isTried);
+    if (isDone || this.#isClosed) return;
+    this.#resuming = setTimeout(() => void this.resume(), REGISTER_LIMITS.redialMs).unref();
   }
 
   /**
@@ -62,6 +75,8 @@ export class DialledHands {
 
   /** Closes all connections. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#resuming);
     this.#stopHeeding();
     await this.#changed;
     await Promise.all([...this.#dialled.values()].map((one) => one.close()));
