@@ -96,6 +96,8 @@ test("old output is cut short, the fresh one is not", () => {
   assert.match(old?.text ?? "", /400 characters of old output left out/);
   assert.equal(fresh?.text, long);
   assert.equal(shortenTurn(user(long)).text, long, "words of a person stay whole");
+  const little = "x".repeat(MODEL_LIMITS.oldOutputChars + 10);
+  assert.equal(shortenTurn(result("c", little)).text, little, "nothing grows by being cut");
 });
 
 test("an altered conversation has no signatures and none of the thinking that they cover", () => {

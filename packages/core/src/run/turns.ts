@@ -101,10 +101,9 @@ export function shortenTurn(given: Turn): Turn {
   const turn = given.role === "tool" ? withoutFiles(given) : given;
   if (turn.role !== "tool" || turn.text.length <= MODEL_LIMITS.oldOutputChars) return turn;
   const left = turn.text.length - MODEL_LIMITS.oldOutputChars;
-  return {
-    ...turn,
-    text: `${turn.text.slice(0, MODEL_LIMITS.oldOutputChars)}\n[… ${left} characters of old output left out …]`,
-  };
+  const text = `${turn.text.slice(0, MODEL_LIMITS.oldOutputChars)}\n[… ${left} characters of old output left out …]`;
+  // The words about a few characters are longer than those characters.
+  return text.length < turn.text.length ? { ...turn, text } : turn;
 }
 
 function sizeOf(turn: Turn): number {
