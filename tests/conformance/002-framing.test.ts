@@ -37,8 +37,11 @@ test("002-02 002-03 sockets wait for no company and are probed every heartbeat",
   const noDelay = t.mock.method(Socket.prototype, "setNoDelay");
   const keepAlive = t.mock.method(Socket.prototype, "setKeepAlive");
   await hand.caller();
-  assert.deepEqual(noDelay.mock.calls[0]?.arguments, [true]);
-  assert.deepEqual(keepAlive.mock.calls[0]?.arguments, [true, 30_000]);
+  // Clients of databases in this process may make sockets, too.
+  const calls = (of: typeof noDelay | typeof keepAlive): string[] =>
+    of.mock.calls.map((each) => JSON.stringify(each.arguments));
+  assert.ok(calls(noDelay).includes("[true]"), calls(noDelay).join());
+  assert.ok(calls(keepAlive).includes("[true,30000]"), calls(keepAlive).join());
 });
 
 test("002-04 frames are read the same in whatever pieces they come", async (t) => {
