@@ -192,8 +192,8 @@ describe("the keeper of a process", () => {
         message: /^The keeper of the process/,
       });
     }
-    const nobody = { code: "TOOL_FAILED", message: "The keeper of the process cannot be reached." };
-    await assert.rejects(askKeeper(scratch(t), { do: "stop" }), nobody);
+    const unreachable = { code: "TOOL_FAILED", message: "The keeper of the process cannot be reached." };
+    await assert.rejects(askKeeper(scratch(t), { do: "stop" }), unreachable);
   });
 
   it("is reached in a folder whose path is longer than the address of a socket", async (t) => {

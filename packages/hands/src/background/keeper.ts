@@ -112,7 +112,7 @@ class KeptProcess {
   /** Resolves when the whole tree has ended and its end is on record. */
   async untilGone(tag: string): Promise<void> {
     const { plan, memoryBytes } = this.#order;
-    // Without its record nobody could find or stop the process.
+    // A process without its record could be neither found nor stopped.
     const look = setInterval(() => {
       if (readRecord(this.#folder) === undefined) this.#stop.abort();
     }, PROCESS_LIMITS.recordLookMs);

@@ -189,8 +189,8 @@ describe("a change of several files", () => {
   it("replaces a file that is there only when it is the one that was read", async (t) => {
     const { as, path, change } = handFolders(t);
     const making = await change("a", "mine");
-    writeFileSync(path("a"), "somebody else's");
+    writeFileSync(path("a"), "the text of another program");
     await assert.rejects(changeFiles([making], as("act_1")), { code: "CONFLICT" });
-    assert.equal(String((await readContentIfAny(path("a")))?.bytes), "somebody else's");
+    assert.equal(String((await readContentIfAny(path("a")))?.bytes), "the text of another program");
   });
 });
