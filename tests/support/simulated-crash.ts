@@ -36,7 +36,7 @@ export class ProcessLife {
     return {
       ...bound(real),
       create: (run, entries, holder) => this.#pass("append", () => real.create(run, entries, holder)),
-      append: (lease, entries) => this.#pass("append", () => real.append(lease, entries)),
+      append: (lease, entries, beside) => this.#pass("append", () => real.append(lease, entries, beside)),
       // Neither does a dead process look on, nor take a lease again.
       read: (run, after, limit) => alive(() => real.read(run, after, limit)),
       head: (run) => alive(() => real.head(run)),

@@ -54,6 +54,10 @@ export interface NewRun {
   readonly thread: string;
   /** The caller's idempotency key: the same key of the same owner gives the same run. */
   readonly key?: string;
+  /** What only one open run of an owner may have: while it is open, another create with the same gives that run. */
+  readonly sole?: string;
+  /** Records that are made in the commit of the run, or not at all; one that is there stays as it is. */
+  readonly beside?: readonly NewRecord[];
 }
 
 /**
@@ -63,15 +67,17 @@ export interface NewRun {
 export interface Journal {
   /**
    * Creates a run with its first entries and a lease on it, in one commit.
-   * With a known idempotency key it returns the existing run, unchanged and without a lease.
+   * With a known idempotency key, or what an open run has as its `sole`, it returns that run, unchanged and without a
+   * lease.
    */
   create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }>;
   /**
    * Appends entries whose first `seq` must follow the last one (else CONFLICT) under a lease that still holds
    * (else LEASE_LOST). Calls are carried out in order; those of one turn of the event loop share one commit.
    * Appending identical entries again is a no-op, so that a call that ended with COMMIT_UNKNOWN can be repeated.
+   * The records `beside` are made in the same commit, or not at all; one that is there stays as it is.
    */
-  append(lease: Lease, entries: readonly Entry[]): Promise<void>;
+  append(lease: Lease, entries: readonly Entry[], beside?: readonly NewRecord[]): Promise<void>;
   /** The entries with `seq` greater than `after`, in order, at most `limit`. Rejects with JOURNAL_CORRUPT where the chain is broken or the file is damaged, with STORE_NEWER at an entry of a type that this version does not know. */
   read(run: string, after: number, limit: number): Promise<readonly Entry[]>;
   /** Status and position of a run. */
@@ -104,6 +110,21 @@ export interface Journal {
   /** Commits pending entries and closes. */
   close(): Promise<void>;
 }
+
+/** How far the seals of a store have a run. */
+export interface RunSealReport {
+  /** Seals that have the run. */
+  readonly seals: number;
+  /** SHA-256 of the key that they are checked with. */
+  readonly key: string;
+  /** The last entry that is sealed; 0 for none. */
+  readonly upTo: number;
+  /** When it was sealed; undefined when none is. */
+  readonly at: number | undefined;
+}
+
+/** Checks the seals that have this run against it, but not whether all seals are there, and reports each difference. */
+export type CheckRunSeals = (run: string, tell: (finding: string) => void) => RunSealReport;
 
 // ---------------------------------------------------------------------------------------------- spending
 
@@ -144,11 +165,14 @@ export interface StoredRecord {
   readonly updatedAt: number;
 }
 
+/** A record to be stored. */
+export type NewRecord = Pick<StoredRecord, "kind" | "id" | "owner" | "body">;
+
 /** Small durable records by kind and id. Rejections are Faults; a resolved `put` survives kill -9 and power loss. */
 export interface Records {
   get(kind: string, id: string): Promise<StoredRecord | undefined>;
   /** Creates or replaces a record; CONFLICT when `version` is given and is not the stored one (0: no record). */
-  put(record: Pick<StoredRecord, "kind" | "id" | "owner" | "body">, version?: number): Promise<StoredRecord>;
+  put(record: NewRecord, version?: number): Promise<StoredRecord>;
   /** Resolves to whether the record existed. */
   delete(kind: string, id: string): Promise<boolean>;
   /** Lists in the given order; with `after`, only records behind that one (NOT_FOUND when there is no such record). */
@@ -270,6 +294,14 @@ export type HandEvent =
   | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly chunk: string }
   | ActionEnd;
 
+/** A piece of the whole output of a process, as the hand has spooled it. */
+export interface SpoolPart {
+  /** The bytes in base64; none at the end of the spool. */
+  readonly data: string;
+  /** Size of the whole spool. */
+  readonly bytes: number;
+}
+
 /** A hand: it executes actions. */
 export interface Hand {
   readonly id: string;
@@ -294,6 +326,8 @@ export interface Hand {
    * brain's own user has it. PLAN_CHANGED when the action has another plan than the approved one by now.
    */
   allowAlways?(action: Action, approved: string): Promise<string | FaultReport>;
+  /** The spooled output of an action from a byte on, as far as one message holds; a fault when it is not kept. */
+  readSpool?(action: Action, from: number): Promise<SpoolPart | FaultReport>;
   /** Tells the hand that the outcome is on the brain's disk: the hand may delete it after its retention time. */
   acknowledge(action: string, by?: string): Promise<void>;
   /**

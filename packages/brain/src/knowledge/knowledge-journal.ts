@@ -13,8 +13,8 @@ export function knowledgeJournal(inner: Journal, knowledge: Knowledge, failed: (
   };
   return {
     ...forwardJournal(inner),
-    async append(lease, entries) {
-      await inner.append(lease, entries);
+    async append(lease, entries, beside) {
+      await inner.append(lease, entries, beside);
       // The run goes on whatever becomes of the knowledge base: the journal has the finding.
       await learn(lease.run, entries).catch(failed);
     },

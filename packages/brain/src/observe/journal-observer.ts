@@ -56,10 +56,10 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
       note(run.id, entries, leased.get(run.id));
       return made;
     },
-    async append(lease, entries) {
+    async append(lease, entries, beside) {
       // Looked up now: the lease may be released before the commit ends.
       const known = leased.get(lease.run);
-      await timeAppend(inner.append(lease, entries), observers).catch((thrown: unknown) => {
+      await timeAppend(inner.append(lease, entries, beside), observers).catch((thrown: unknown) => {
         tellLost(lease.run, thrown);
         throw thrown;
       });

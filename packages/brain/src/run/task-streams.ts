@@ -24,8 +24,8 @@ export class TaskStreams {
         if (created.lease !== undefined) this.#entries(run.id, entries);
         return created;
       },
-      append: async (lease, entries) => {
-        await inner.append(lease, entries);
+      append: async (lease, entries, beside) => {
+        await inner.append(lease, entries, beside);
         this.#entries(lease.run, entries);
       },
     };

@@ -4,7 +4,7 @@ import type { Journal } from "@vidro/core";
 export function forwardJournal(inner: Journal): Journal {
   return {
     create: (run, entries, holder) => inner.create(run, entries, holder),
-    append: (lease, entries) => inner.append(lease, entries),
+    append: (lease, entries, beside) => inner.append(lease, entries, beside),
     lease: (run, holder) => inner.lease(run, holder),
     release: (lease) => inner.release(lease),
     read: (run, after, limit) => inner.read(run, after, limit),

@@ -78,6 +78,40 @@ function createContract(on: OnJournal): void {
     );
   });
 
+  on("what an open run has alone gives that run while it is open, and a new one afterwards", async (journal) => {
+    const make = (id: string, more: object = {}): ReturnType<Journal["create"]> =>
+      journal.create({ id, owner: "me", thread: "t", sole: "s", ...more }, [entry(1)], thisHolder());
+    const first = await make("a");
+    const second = await make("b");
+    assert.deepEqual([{ ...second.head }, second.lease], [{ ...first.head }, undefined]);
+    assert.equal((await make("c", { owner: "you" })).head.id, "c", "of another owner");
+    assert.equal((await make("d", { sole: "other" })).head.id, "d");
+    assert.equal((await make("e", { key: "k" })).head.id, "a", "with a key that is not known");
+    assert.ok(first.lease);
+    await journal.append(first.lease, [entry(2, { type: "run.finished", result: null })]);
+    const third = await make("f", { key: "k" });
+    assert.deepEqual([third.head.id, third.lease?.epoch], ["f", 1]);
+    assert.equal((await make("g", { sole: "other", key: "k" })).head.id, "f", "the key comes first");
+  });
+
+  on("creates of what is alone in one turn make one run", async (journal) => {
+    const made = await Promise.all(
+      ["a", "b", "c", "d"].map((id) =>
+        journal.create({ id, owner: "me", thread: "t", sole: "s" }, [entry(1)], thisHolder()),
+      ),
+    );
+    assert.deepEqual(
+      made.map(({ head, lease }) => [head.id, lease?.epoch]),
+      [
+        ["a", 1],
+        ["a", undefined],
+        ["a", undefined],
+        ["a", undefined],
+      ],
+    );
+    assert.equal((await journal.list({ limit: 10 })).length, 1);
+  });
+
   on("an id that is taken, no entries, or a wrong first seq is a conflict and makes nothing", async (journal) => {
     await begin(journal, "a");
     await rejects(journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], thisHolder()), "CONFLICT");

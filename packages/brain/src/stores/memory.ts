@@ -8,9 +8,13 @@ import type { Store, StoreOptions } from "./store.ts";
 export function memoryStore(options: StoreOptions = {}): Store {
   const now = options.now ?? Date.now;
   const spending = new MemorySpending();
-  const journal = memoryJournal(now, (run, entries) => spending.count(run, entries));
+  const records = memoryRecords(now);
+  const journal = memoryJournal(now, (run, entries, beside) => {
+    spending.count(run, entries);
+    // One that is there stays as it is.
+    for (const record of beside) void records.put(record, 0).catch(() => undefined);
+  });
   const condition = { damaged: () => [], openRuns: async () => journal.openRuns() };
   const incarnation = { generation: FIRST_GENERATION, floor: 0 };
-  const records = memoryRecords(now);
   return { incarnation, journal, records, spending, condition, close: () => journal.close() };
 }

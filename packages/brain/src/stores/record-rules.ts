@@ -1,13 +1,10 @@
 import { Buffer } from "node:buffer";
 import { Fault, RECORD_LIMITS } from "@vidro/core";
-import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { Json, JsonObject, NewRecord, Records, StoredRecord } from "@vidro/core";
 
 /*
  * Rules for records that all stores share: bounds and version conflicts.
  */
-
-/** A record to be stored. */
-export type NewRecord = Parameters<Records["put"]>[0];
 
 /** Which records of a kind are listed. */
 export type RecordFilter = Parameters<Records["list"]>[1];

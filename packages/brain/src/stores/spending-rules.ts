@@ -1,4 +1,4 @@
-import { addSpending, spendingIn } from "@vidro/core";
+import { addSpending, DAY_MS, spendingIn } from "@vidro/core";
 import type { Entry, UsageTotal } from "@vidro/core";
 
 /** Columns of the sums in a database, by their fields. */
@@ -21,9 +21,14 @@ interface DaySpending extends UsageTotal {
   readonly at: number;
 }
 
+/** The day that was asked for last: it is asked for at each step of each run, and seldom changes. */
+let lastDay = { number: NaN, name: "" };
+
 /** The day of UTC that a time lies in, as `2026-12-01`. */
 export function dayOfTime(at: number): string {
-  return new Date(at).toISOString().slice(0, "2026-12-01".length);
+  const number = Math.floor(at / DAY_MS);
+  if (number !== lastDay.number) lastDay = { number, name: new Date(at).toISOString().slice(0, "2026-12-01".length) };
+  return lastDay.name;
 }
 
 /** What entries of a run add to the sums, by their days. */

@@ -60,10 +60,10 @@ void describe("the file", () => {
     using place = folder();
     const path = join(place.path, "journal");
     await (await sqliteJournalAt(path)).close();
-    tamper(path, "PRAGMA user_version = 7");
+    tamper(path, "PRAGMA user_version = 70");
     const fault = await rejects(sqliteJournalAt(path), "STORE_NEWER");
-    assert.deepEqual(fault.detail, { found: 7, known: MIGRATIONS.length });
-    assert.match(fault.message, new RegExp(`version 7; .* up to ${MIGRATIONS.length}\\b`));
+    assert.deepEqual(fault.detail, { found: 70, known: MIGRATIONS.length });
+    assert.match(fault.message, new RegExp(`version 70; .* up to ${MIGRATIONS.length}\\b`));
   });
 
   void test("an empty file becomes a store, and an older store the newest with all its runs", async () => {

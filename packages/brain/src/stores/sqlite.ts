@@ -32,13 +32,20 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
     const seals = key === undefined ? undefined : new SqliteSeals(connection, { path, key, now, isRestored });
     const spending = new SqliteSpending(connection);
     const wrote = spending.count.bind(spending);
+    const records = sqliteRecords(connection, { now, isSealed: seals !== undefined });
+    const make = records.make.bind(records);
+    const ended = (): void => seals?.ended();
     return {
       incarnation,
       ...(key === undefined ? {} : { audit: sqliteAudit(connection, path, key) }),
-      journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor, ended: () => seals?.ended(), wrote }),
+      journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor, ended, wrote, make }),
       spending: spending.sums,
-      records: sqliteRecords(connection, { now, isSealed: seals !== undefined }),
-      retention: sqliteRetention(connection, (run) => seals?.pruned(run)),
+      records,
+      retention: sqliteRetention(connection, (run) => {
+        // The sums of a thread go with its last run, so those of this commit must be there by then.
+        spending.settle();
+        seals?.pruned(run);
+      }),
       condition: { damaged: () => damage.list(), openRuns: openRunsIn(connection, now) },
       close: () => connection.close(),
     };

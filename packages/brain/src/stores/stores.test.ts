@@ -1,6 +1,7 @@
 import { after } from "node:test";
 import { hash } from "node:crypto";
 import { startPostgres } from "../../../../tests/support/postgres-server.ts";
+import { besideContract } from "./beside.contract.ts";
 import { journalContract } from "./journal.contract.ts";
 import { leaseContract } from "./lease.contract.ts";
 import { recordsContract } from "./records.contract.ts";
@@ -20,6 +21,7 @@ for (const [name, open] of Object.entries({ ...STORES, postgres })) {
   journalContract(name, open);
   leaseContract(name, open);
   recordsContract(name, open);
+  besideContract(name, open);
   spendingContract(name, open);
   if (name === "memory") continue;
   retentionContract(name, open);

@@ -60,9 +60,9 @@ export class RunTracer {
         for (const entry of entries) spans?.take(entry);
         return made;
       },
-      append: async (lease, entries) => {
+      append: async (lease, entries, beside) => {
         const spans = this.#runs.get(lease.run);
-        await inner.append(lease, entries);
+        await inner.append(lease, entries, beside);
         for (const entry of entries) spans?.take(entry);
       },
       lease: async (run, holder) => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
+import type { Entry, Journal, Lease, LeaseHolder, NewRecord, NewRun, RunHead, RunStatus } from "@vidro/core";
+import { recordText } from "../record-rules.ts";
 import type { RunFilter, Term } from "../run-rules.ts";
 import {
   advance,
@@ -25,21 +26,22 @@ interface StoredRun {
 }
 
 /** A journal that ends with its process; `wrote` is called with what was written. */
-export function memoryJournal(
-  now: () => number,
-  wrote: (run: NewRun, entries: readonly Entry[]) => void,
-): MemoryJournal {
+export function memoryJournal(now: () => number, wrote: WroteEntries): MemoryJournal {
   return new MemoryJournal(now, wrote);
 }
+
+/** Called with what was written, and with the records that are made beside it. */
+type WroteEntries = (run: NewRun, entries: readonly Entry[], beside: readonly NewRecord[]) => void;
 
 class MemoryJournal implements Journal {
   readonly #now: () => number;
   readonly #runs = new Map<string, StoredRun>();
   readonly #byKey = new Map<string, StoredRun>();
+  readonly #bySole = new Map<string, StoredRun>();
   readonly #watchers = new Watchers();
-  readonly #wrote: (run: NewRun, entries: readonly Entry[]) => void;
+  readonly #wrote: WroteEntries;
 
-  constructor(now: () => number, wrote: (run: NewRun, entries: readonly Entry[]) => void) {
+  constructor(now: () => number, wrote: WroteEntries) {
     this.#now = now;
     this.#wrote = wrote;
   }
@@ -47,8 +49,11 @@ class MemoryJournal implements Journal {
   async create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
     const known = run.key === undefined ? undefined : this.#byKey.get(keyOf(run.owner, run.key));
     if (known !== undefined) return { head: headOf(known) };
+    const other = run.sole === undefined ? undefined : this.#bySole.get(keyOf(run.owner, run.sole));
+    if (other !== undefined && isOpen(other.status)) return { head: headOf(other) };
     if (this.#runs.has(run.id)) throw idTaken(run.id);
     const { task } = openingOf(run.id, entries);
+    for (const record of run.beside ?? []) recordText(record);
     const status = advance(run.id, { seq: 0, status: "running" }, entries);
     const kept: StoredRun = {
       run,
@@ -59,18 +64,20 @@ class MemoryJournal implements Journal {
       term: { holder, until: termEnd(this.#now()) },
     };
     this.#runs.set(run.id, kept);
-    this.#wrote(run, entries);
+    this.#wrote(run, entries, run.beside ?? []);
     if (run.key !== undefined) this.#byKey.set(keyOf(run.owner, run.key), kept);
+    if (run.sole !== undefined) this.#bySole.set(keyOf(run.owner, run.sole), kept);
     this.#watchers.tell(run.id, kept.entries.length);
     return { head: headOf(kept), lease: { run: run.id, epoch: 1 } };
   }
 
-  async append(lease: Lease, entries: readonly Entry[]): Promise<void> {
+  async append(lease: Lease, entries: readonly Entry[], beside: readonly NewRecord[] = []): Promise<void> {
     const kept = this.#requireHeld(lease);
+    for (const record of beside) recordText(record);
     const fresh = entries.slice(writtenBefore(kept, entries));
     kept.status = advance(lease.run, { seq: kept.entries.length, status: kept.status }, fresh);
     kept.entries.push(...fresh);
-    this.#wrote(kept.run, fresh);
+    this.#wrote(kept.run, fresh, fresh.length === 0 ? [] : beside);
     this.#watchers.tell(lease.run, kept.entries.length);
   }
 

@@ -1,6 +1,6 @@
-import type { Records, StoredRecord } from "@vidro/core";
+import type { NewRecord, Records, StoredRecord } from "@vidro/core";
 import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "../record-rules.ts";
-import type { NewRecord, RecordFilter } from "../record-rules.ts";
+import type { RecordFilter } from "../record-rules.ts";
 import { Watchers } from "../watchers.ts";
 
 /** A record whose body is text, so that callers cannot change the stored value. */

@@ -1,14 +1,16 @@
 import { asFault, STORE_LIMITS } from "@vidro/core";
-import type { Entry, Lease } from "@vidro/core";
+import type { Entry, Lease, NewRecord } from "@vidro/core";
 import { linkHash } from "../hash-chain.ts";
 import type { ChainLink } from "../hash-chain.ts";
 import { joinParts, packEvent } from "../parts.ts";
 import type { PackedBody } from "../parts.ts";
 import { advance, leaseLost } from "../run-rules.ts";
-import type { PostgresConnection, Statement } from "./connection.ts";
+import { besideValues, makeRecords } from "./beside.ts";
+import type { KindCount } from "./beside.ts";
+import type { PostgresConnection, SqlValue, Statement } from "./connection.ts";
 import { PostgresRows } from "./rows.ts";
 import type { RunPlace } from "./rows.ts";
-import { countSpending, spendingShard, spendingValues } from "./spending.ts";
+import { countSpending, NOTHING_SPENT, spendingShard, spendingValues } from "./spending.ts";
 
 /** The end of a run's journal, where the next append goes. */
 type PostgresTip = Pick<RunPlace, "number" | "epoch" | "status" | "seq" | "hash"> & {
@@ -24,6 +26,7 @@ interface AppendCall {
   readonly lease: Lease;
   readonly entries: readonly Entry[];
   readonly bodies: readonly PackedBody[];
+  readonly beside: readonly NewRecord[];
   readonly resolve: () => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -35,6 +38,7 @@ interface RunDraft {
   tip: PostgresTip;
   readonly links: StoredLink[];
   readonly fresh: Entry[];
+  readonly beside: NewRecord[];
   readonly calls: AppendCall[];
 }
 
@@ -64,9 +68,30 @@ const APPENDS = {
   spent: statement("append-spent", [MOVE, countSpending(13, MOVED)]),
   partsSpent: statement("append-parts-spent", [MOVE, PARTS, countSpending(17, MOVED)]),
 } as const;
+const RECORDS = makeRecords(17 + NOTHING_SPENT.length, {
+  type: "bigint",
+  from: "moved ON moved.number = made_record.run",
+});
+/** The same with records beside the entries. */
+const APPEND_BESIDE = statement(
+  "append-beside",
+  [MOVE, PARTS, countSpending(17, MOVED), RECORDS],
+  `SELECT number, NULL AS kind, NULL::bigint AS changes FROM moved UNION ALL SELECT NULL, kind, changes FROM counted`,
+);
 
-function statement(name: string, pieces: readonly string[]): Statement {
-  return { name, text: `${pieces.join(",\n    ")}\n    SELECT number FROM moved` };
+function statement(name: string, pieces: readonly string[], result = "SELECT number FROM moved"): Statement {
+  return { name, text: `${pieces.join(",\n    ")}\n    ${result}` };
+}
+
+/** Dependencies of the appends. */
+interface PostgresAppendsOptions {
+  readonly connection: PostgresConnection;
+  /** Called for each run before its callers are. */
+  readonly committed: (run: string, seq: number) => void;
+  /** Called for each kind whose records were changed. */
+  readonly recorded: (kind: string, changes: number) => void;
+  /** The clock of records. */
+  readonly now: () => number;
 }
 
 /**
@@ -76,7 +101,7 @@ function statement(name: string, pieces: readonly string[]): Statement {
  */
 export class PostgresAppends {
   readonly #connection: PostgresConnection;
-  readonly #committed: (run: string, seq: number) => void;
+  readonly #options: PostgresAppendsOptions;
   readonly #shard = spendingShard();
   readonly #tips = new Map<string, PostgresTip>();
   /** The end of the last pending append of each run. */
@@ -84,17 +109,16 @@ export class PostgresAppends {
   #waiting: AppendCall[] = [];
   #working: Promise<void> | undefined;
 
-  /** `committed` is called for each run before its callers are. */
-  constructor(connection: PostgresConnection, committed: (run: string, seq: number) => void) {
-    this.#connection = connection;
-    this.#committed = committed;
+  constructor(options: PostgresAppendsOptions) {
+    this.#connection = options.connection;
+    this.#options = options;
   }
 
   /** Appends; settles when it is committed or refused. */
-  add(lease: Lease, entries: readonly Entry[]): Promise<void> {
+  add(lease: Lease, entries: readonly Entry[], beside: readonly NewRecord[]): Promise<void> {
     const bodies = entries.map(({ event }) => packEvent(event));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ lease, entries, bodies, resolve, reject });
+    this.#waiting.push({ lease, entries, bodies, beside, resolve, reject });
     this.#working ??= this.#work();
     const { run } = lease;
     const ended = (): void => void (this.#last.get(run) === settled && this.#last.delete(run));
@@ -203,7 +227,7 @@ export class PostgresAppends {
 
   #moveTip({ run, tip }: RunDraft): void {
     this.remember(run, tip);
-    this.#committed(run, tip.seq);
+    this.#options.committed(run, tip.seq);
   }
 
   /** The numbers of the runs that were moved. */
@@ -236,6 +260,14 @@ export class PostgresAppends {
       this.#shard,
       drafts.map(({ from, fresh }) => ({ number: from.number, entries: fresh })),
     );
+    const beside = drafts.flatMap((draft) => draft.beside.map((record) => ({ run: draft.from.number, record })));
+    if (beside.length > 0)
+      return this.#writeBeside([
+        ...values,
+        ...partValues,
+        ...(spent ?? NOTHING_SPENT),
+        ...besideValues(this.#options.now(), beside),
+      ]);
     const kind =
       parts.length === 0 ? (spent === undefined ? "plain" : "spent") : spent === undefined ? "parts" : "partsSpent";
     const rows = await this.#connection.query<{ number: number }>(APPENDS[kind], [
@@ -244,6 +276,12 @@ export class PostgresAppends {
       ...(spent ?? []),
     ]);
     return new Set(rows.map(({ number }) => number));
+  }
+
+  async #writeBeside(values: readonly SqlValue[]): Promise<ReadonlySet<number>> {
+    const rows = await this.#connection.query<{ number: number | null } & KindCount>(APPEND_BESIDE, values);
+    for (const { number, kind, changes } of rows) if (number === null) this.#options.recorded(kind, changes);
+    return new Set(rows.flatMap(({ number }) => number ?? []));
   }
 }
 
@@ -290,12 +328,13 @@ function extend(
   }: Pick<PostgresTip, "status"> & { readonly tip: PostgresTip; readonly links: readonly StoredLink[] },
 ): void {
   const { run } = call.lease;
-  const draft = drafts.get(run) ?? { run, from: tip, tip, links: [], fresh: [], calls: [] };
+  const draft = drafts.get(run) ?? { run, from: tip, tip, links: [], fresh: [], beside: [], calls: [] };
   drafts.set(run, draft);
   const last = links.at(-1);
   draft.tip = { ...tip, status, seq: last?.seq ?? tip.seq, hash: last?.hash ?? tip.hash };
   draft.links.push(...links);
   draft.fresh.push(...call.entries);
+  draft.beside.push(...call.beside);
   draft.calls.push(call);
 }
 

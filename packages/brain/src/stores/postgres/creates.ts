@@ -7,6 +7,8 @@ import { advance, idTaken, openingOf } from "../run-rules.ts";
 import { chainEntries, isWritten } from "./appends.ts";
 import type { PostgresAppends } from "./appends.ts";
 import { Batches } from "./batches.ts";
+import { besideValues, makeRecords } from "./beside.ts";
+import type { KindCount } from "./beside.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { PostgresRows, SERVER_NOW, termOf } from "./rows.ts";
 import { countSpending, NOTHING_SPENT, spendingShard, spendingValues } from "./spending.ts";
@@ -40,34 +42,43 @@ interface PostgresCreatesOptions {
   /** The clock by which leases end; null for the server's. */
   readonly now: () => number | null;
   readonly made: (run: string, seq: number) => void;
+  /** Called for each kind whose records were changed. */
+  readonly recorded: (kind: string, changes: number) => void;
+  /** The clock of records. */
+  readonly recordsNow: () => number;
 }
+
+/** A run that was made, or a kind of records that was changed with it. */
+type MadeRow = { readonly id: string; readonly number: number } | ({ readonly id: null } & KindCount);
 
 const CREATE = {
   name: "create",
   text: `WITH draft AS (
       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-          $8::bigint[], $9::bigint[], $10::text[], $11::text[]) WITH ORDINALITY
-        AS draft (id, owner, thread, key, task, status, started, updated, seq, hash, holder, place)),
+          $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[]) WITH ORDINALITY
+        AS draft (id, owner, thread, key, task, status, started, updated, seq, hash, holder, sole, place)),
     made AS (
-      INSERT INTO run (id, owner, thread, key, task, status, started, updated, seq, hash, epoch, holder, until)
-      SELECT id, owner, thread, key, task, status, started, updated, seq, hash, 1, holder,
-          coalesce($12::bigint, ${SERVER_NOW}) + $13::bigint
+      INSERT INTO run (id, owner, thread, key, sole, task, status, started, updated, seq, hash, epoch, holder, until)
+      SELECT id, owner, thread, key, sole, task, status, started, updated, seq, hash, 1, holder,
+          coalesce($13::bigint, ${SERVER_NOW}) + $14::bigint
         FROM draft ORDER BY place
       ON CONFLICT DO NOTHING RETURNING number, id, owner, thread),
     written AS (
       INSERT INTO entry (run, seq, at, body, hash) SELECT made.number, link.seq, link.at, link.body, link.hash FROM
-        unnest($14::text[], $15::bigint[], $16::bigint[], $17::text[], $18::text[]) AS link (id, seq, at, body, hash)
+        unnest($15::text[], $16::bigint[], $17::bigint[], $18::text[], $19::text[]) AS link (id, seq, at, body, hash)
         JOIN made USING (id)),
     part_of AS (
-      SELECT made.number AS run, part.hash FROM unnest($19::text[], $20::text[]) AS part (id, hash) JOIN made USING (id)),
+      SELECT made.number AS run, part.hash FROM unnest($20::text[], $21::text[]) AS part (id, hash) JOIN made USING (id)),
     part_written AS (
-      INSERT INTO part (hash, body) SELECT part.* FROM unnest($21::text[], $22::text[]) AS part (hash, body)
+      INSERT INTO part (hash, body) SELECT part.* FROM unnest($22::text[], $23::text[]) AS part (hash, body)
         WHERE part.hash IN (SELECT hash FROM part_of) ON CONFLICT DO NOTHING),
     part_used AS (
       INSERT INTO part_use (run, hash) SELECT * FROM part_of),
     begun AS (SELECT draft.place, made.owner, made.thread FROM made JOIN draft USING (id)),
-    ${countSpending(23, { from: "begun ON begun.place = used.run", owner: "begun.owner", thread: "begun.thread" })}
-    SELECT id, number FROM made`,
+    ${countSpending(24, { from: "begun ON begun.place = used.run", owner: "begun.owner", thread: "begun.thread" })},
+    ${makeRecords(24 + NOTHING_SPENT.length, { type: "text", from: "made ON made.id = made_record.run" })}
+    SELECT id, number, NULL AS kind, NULL::bigint AS changes FROM made
+    UNION ALL SELECT NULL, NULL, kind, changes FROM counted`,
 };
 
 /** Makes runs, those of one turn of the event loop with one statement. */
@@ -99,7 +110,8 @@ export class PostgresCreates {
       return drafts.map(async (draft) => {
         const { id } = draft.run;
         const number = first.get(id) === draft ? made.get(id) : undefined;
-        if (number === undefined) return this.#options.connection.write(() => this.#madeBefore(draft));
+        if (number === undefined)
+          return (await this.#options.connection.write(() => this.#madeBefore(draft))) ?? this.create(draft);
         const { head, status, hash } = draft;
         this.#options.appends.remember(id, { number, epoch: 1, isHeld: true, status, seq: head.seq, hash });
         this.#options.made(id, head.seq);
@@ -113,7 +125,8 @@ export class PostgresCreates {
     const links = drafts.flatMap((draft) => draft.links.map((link) => ({ ...link, id: draft.run.id })));
     const uses = drafts.flatMap(({ run, bodies }) => joinParts(bodies).map(([key]) => ({ id: run.id, key })));
     const parts = joinParts(drafts.flatMap(({ bodies }) => bodies));
-    const rows = await this.#options.connection.query<{ id: string; number: number }>(CREATE, [
+    const beside = drafts.flatMap(({ run }) => (run.beside ?? []).map((record) => ({ run: run.id, record })));
+    const rows = await this.#options.connection.query<MadeRow>(CREATE, [
       drafts.map(({ run }) => run.id),
       drafts.map(({ run }) => run.owner),
       drafts.map(({ run }) => run.thread),
@@ -125,6 +138,7 @@ export class PostgresCreates {
       drafts.map(({ head }) => head.seq),
       drafts.map(({ hash }) => hash),
       drafts.map(({ holder }) => JSON.stringify(holder)),
+      drafts.map(({ run }) => run.sole ?? null),
       this.#options.now(),
       RUN_LIMITS.leaseMs,
       links.map(({ id }) => id),
@@ -140,16 +154,22 @@ export class PostgresCreates {
         this.#shard,
         drafts.map(({ entries }, index) => ({ number: index + 1, entries })),
       ) ?? NOTHING_SPENT),
+      ...besideValues(this.#options.recordsNow(), beside),
     ]);
-    return new Map(rows.map(({ id, number }) => [id, number]));
+    for (const row of rows) if (row.id === null) this.#options.recorded(row.kind, row.changes);
+    return new Map(rows.flatMap((row) => (row.id === null ? [] : [[row.id, row.number] as const])));
   }
 
-  /** The run of the key, or the one that an earlier attempt at the same call made; CONFLICT when it differs. */
-  async #madeBefore({ run, entries, bodies, holder }: CreateDraft): Promise<CreateResult> {
+  /**
+   * The run that was known, or the one that an earlier attempt at the same call made; CONFLICT when it differs, and
+   * undefined when the open run that was in the way has ended.
+   */
+  async #madeBefore({ run, entries, bodies, holder }: CreateDraft): Promise<CreateResult | undefined> {
     const rows = new PostgresRows(this.#options.connection, true);
-    const known = run.key === undefined ? undefined : await rows.headOfKey(run.owner, run.key);
+    const known = await rows.knownHead(run);
     if (known !== undefined && known.id !== run.id) return { head: known };
     const place = (await rows.places([run.id])).get(run.id);
+    if (place === undefined && run.sole !== undefined) return undefined;
     const held = place && termOf(place).holder;
     const isSame = place?.epoch === 1 && held !== undefined && isSameProcess(held, holder);
     const head = await rows.head(run.id);

@@ -1,5 +1,5 @@
 import { asFault, Fault, FOLLOW_LIMITS, POSTGRES_LIMITS, RUN_LIMITS } from "@vidro/core";
-import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
+import type { Entry, Journal, Lease, LeaseHolder, NewRecord, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { Damage } from "../damage.ts";
 import { chainCheck, ROOT } from "../hash-chain.ts";
 import type { ChainLink } from "../hash-chain.ts";
@@ -73,8 +73,11 @@ class PostgresJournal implements Journal {
     this.#rows = new PostgresRows(options.connection);
     const { connection } = options;
     const changed = (run: string, seq: number): void => options.wakes.tellChange("run", run, seq);
-    this.#appends = new PostgresAppends(connection, changed);
-    this.#creates = new PostgresCreates({ connection, appends: this.#appends, now: () => this.#now(), made: changed });
+    const recorded = (kind: string, changes: number): void => options.wakes.tellChange("record", kind, changes);
+    const clock = options.now ?? Date.now;
+    this.#appends = new PostgresAppends({ connection, committed: changed, recorded, now: clock });
+    const made = { made: changed, recorded, recordsNow: clock };
+    this.#creates = new PostgresCreates({ connection, appends: this.#appends, now: () => this.#now(), ...made });
   }
 
   create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
@@ -82,8 +85,8 @@ class PostgresJournal implements Journal {
     return this.#sequences.do(order, () => this.#creates.create({ run, entries, holder }));
   }
 
-  append(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    return this.#appends.add(lease, entries);
+  append(lease: Lease, entries: readonly Entry[], beside: readonly NewRecord[] = []): Promise<void> {
+    return this.#appends.add(lease, entries, beside);
   }
 
   async read(run: string, after: number, limit: number): Promise<readonly Entry[]> {

@@ -1,6 +1,6 @@
-import type { Records, StoredRecord } from "@vidro/core";
+import type { NewRecord, Records, StoredRecord } from "@vidro/core";
 import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "../record-rules.ts";
-import type { NewRecord, RecordFilter } from "../record-rules.ts";
+import type { RecordFilter } from "../record-rules.ts";
 import type { PostgresConnection, SqlValue } from "./connection.ts";
 import { Sequences } from "./sequences.ts";
 import type { PostgresWakes } from "./wakes.ts";

@@ -1,4 +1,4 @@
-import type { LeaseHolder, RunHead, RunStatus } from "@vidro/core";
+import type { LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { ChainLink } from "../hash-chain.ts";
 import { partsIn, unpackBody } from "../parts.ts";
 import { noSuchRun } from "../run-rules.ts";
@@ -37,7 +37,10 @@ const PLACES = {
   text: `SELECT number, id, epoch, holder, until, status, seq, hash, ${SERVER_NOW} AS now FROM run WHERE id = ANY($1)`,
 };
 const HEADS = { name: "heads", text: `${HEAD} WHERE id = ANY($1)` };
-const HEAD_OF_KEY = { name: "head-of-key", text: `${HEAD} WHERE owner = $1 AND key = $2` };
+const KNOWN_HEAD = {
+  name: "known-head",
+  text: `${HEAD} WHERE owner = $1 AND (key = $2 OR (sole = $3 AND ${OPEN})) ORDER BY key = $2 DESC NULLS LAST LIMIT 1`,
+};
 const LINKS = {
   name: "links",
   text: `SELECT link.* FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked (id, seq, most, place)
@@ -83,9 +86,9 @@ export class PostgresRows {
     return runs.map((run) => found.get(run));
   }
 
-  /** The run that a key of an owner belongs to. */
-  async headOfKey(owner: string, key: string): Promise<RunHead | undefined> {
-    return headOf((await this.#read<HeadRow>(HEAD_OF_KEY, [owner, key]))[0]);
+  /** The run that the key of a new run belongs to, or else the open one that has its `sole`. */
+  async knownHead({ owner, key, sole }: NewRun): Promise<RunHead | undefined> {
+    return headOf((await this.#read<HeadRow>(KNOWN_HEAD, [owner, key ?? null, sole ?? null]))[0]);
   }
 
   /** The entries of a run from `seq` on, at most `limit`. */

@@ -161,4 +161,9 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     RETURN cardinality(gone);
   END $$;
   `,
+  // What only one open run of an owner may have.
+  `
+  ALTER TABLE run ADD COLUMN sole text;
+  CREATE UNIQUE INDEX run_sole ON run (owner, sole) WHERE sole IS NOT NULL AND status IN ('running', 'asking');
+  `,
 ];

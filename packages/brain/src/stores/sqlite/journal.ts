@@ -1,5 +1,5 @@
 import { asFault, Fault, isSameProcess, STORE_LIMITS } from "@vidro/core";
-import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
+import type { Entry, Journal, Lease, LeaseHolder, NewRecord, NewRun, RunHead } from "@vidro/core";
 import { mayLive } from "../lease-holder.ts";
 import { chainCheck, linkHash, ROOT } from "../hash-chain.ts";
 import type { ChainLink } from "../hash-chain.ts";
@@ -13,6 +13,7 @@ import type { Tip } from "./rows.ts";
 import { Salvage } from "./salvage.ts";
 import { verifyChain } from "./verify.ts";
 import { SqliteWatchers } from "./watchers.ts";
+import { recordText } from "../record-rules.ts";
 import {
   advance,
   idTaken,
@@ -37,8 +38,10 @@ interface SqliteJournalOptions {
   readonly floor: number;
   /** Called in the transaction in which a run ends. */
   readonly ended: () => void;
-  /** Called in the transaction that writes entries of the run with that number. */
-  readonly wrote: (run: number, entries: readonly Entry[]) => void;
+  /** Called in the transaction that writes entries of a run. */
+  readonly wrote: (run: Pick<NewRun, "owner" | "thread">, entries: readonly Entry[]) => void;
+  /** Makes a record, given with its text, in the transaction that writes entries. */
+  readonly make: (record: NewRecord, text: string) => void;
 }
 
 /** The journal in a database that it shares with other parts. */
@@ -60,15 +63,17 @@ class SqliteJournal implements Journal {
   readonly #damage: Damage;
   readonly #ended: () => void;
   readonly #wrote: SqliteJournalOptions["wrote"];
+  readonly #make: SqliteJournalOptions["make"];
   #tipsVersion!: number;
 
-  constructor(connection: SqliteConnection, { now, damage, floor, ended, wrote }: SqliteJournalOptions) {
+  constructor(connection: SqliteConnection, { now, damage, floor, ended, wrote, make }: SqliteJournalOptions) {
     this.#connection = connection;
     this.#now = now;
     this.#damage = damage;
     this.#floor = floor;
     this.#ended = ended;
     this.#wrote = wrote;
+    this.#make = make;
     this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
     connection.join({
       opened: (database) => {
@@ -84,27 +89,30 @@ class SqliteJournal implements Journal {
 
   async create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
     const links = entries.map(linkOf);
+    const beside = (run.beside ?? []).map((record) => [record, recordText(record)] as const);
     return this.#connection.write(() => {
-      const known = run.key === undefined ? undefined : this.#rows.headOfKey(run.owner, run.key);
+      const known = this.#rows.knownHead(run);
       if (known !== undefined && known.id !== run.id) return { head: known };
       if (this.#rows.lease(run.id) !== undefined) return this.#madeBefore(run.id, entries, holder);
       const { first, task } = openingOf(run.id, entries);
       const status = advance(run.id, { seq: ROOT.seq, status: "running" }, entries);
       const until = termEnd(this.#now());
       const number = this.#rows.insertRun({ run, task, status, startedAt: first.at, holder, until });
-      const tip: Tip = { number, epoch: 1, held: true, status, seq: ROOT.seq, hash: ROOT.hash };
+      const { id, owner, thread } = run;
+      const tip: Tip = { number, owner, thread, epoch: 1, held: true, status, seq: ROOT.seq, hash: ROOT.hash };
       this.#remember(run.id, tip);
       this.#extend(run.id, tip, links);
-      this.#wrote(number, entries);
+      this.#wrote(run, entries);
+      for (const made of beside) this.#make(...made);
       const updatedAt = entries.at(-1)?.at ?? first.at;
-      const { id, owner, thread } = run;
       const head = { id, owner, thread, task, status, seq: tip.seq, startedAt: first.at, updatedAt };
       return { head, lease: { run: run.id, epoch: 1 } };
     });
   }
 
-  async append(lease: Lease, entries: readonly Entry[]): Promise<void> {
+  async append(lease: Lease, entries: readonly Entry[], beside: readonly NewRecord[] = []): Promise<void> {
     const links = entries.map(linkOf);
+    const made = beside.map((record) => [record, recordText(record)] as const);
     return this.#connection.write(() => {
       const tip = this.#tip(lease.run);
       if (tip === undefined || tip.epoch !== lease.epoch) throw leaseLost(lease.run);
@@ -113,7 +121,8 @@ class SqliteJournal implements Journal {
       if (!tip.held) throw leaseLost(lease.run);
       const status = advance(lease.run, tip, entries.slice(known));
       this.#extend(lease.run, tip, links.slice(known));
-      this.#wrote(tip.number, entries.slice(known));
+      this.#wrote(tip, entries.slice(known));
+      for (const record of made) this.#make(...record);
       if (status === tip.status) return;
       this.#rows.setStatus(tip.number, status);
       if (!isOpen(status)) this.#ended();

@@ -68,7 +68,9 @@ void test("a store from before there were sums of what models used begins with w
   const path = join(place.path, "store");
   const older = async (): Promise<void> => {
     using database = new DatabaseSync(path);
-    database.exec(`DROP TABLE spending; PRAGMA user_version = ${MIGRATIONS.length - 1}`);
+    database.exec(
+      "DROP INDEX run_sole; ALTER TABLE run DROP COLUMN sole; DROP TABLE spending; PRAGMA user_version = 5",
+    );
   };
   const { before, after } = await spendingAfterMigration(() => sqliteStore(path), older);
   assert.equal(before.length, 5);

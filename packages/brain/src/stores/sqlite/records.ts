@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Records, StoredRecord } from "@vidro/core";
+import type { NewRecord, Records, StoredRecord } from "@vidro/core";
 import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "../record-rules.ts";
-import type { NewRecord, RecordFilter } from "../record-rules.ts";
+import type { RecordFilter } from "../record-rules.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { query } from "./query.ts";
 import type { Query } from "./query.ts";
@@ -19,7 +19,7 @@ interface SqliteRecordsOptions {
 }
 
 /** The records in a database that they share with other parts. */
-export function sqliteRecords(connection: SqliteConnection, options: SqliteRecordsOptions): Records {
+export function sqliteRecords(connection: SqliteConnection, options: SqliteRecordsOptions): SqliteRecords {
   return new SqliteRecords(connection, options);
 }
 
@@ -88,6 +88,15 @@ class SqliteRecords implements Records {
       this.#touch(kind, id);
       return recordOf(row);
     });
+  }
+
+  /** Makes a record in the open transaction, unless it is there. */
+  make(record: NewRecord, text: string): void {
+    const { kind, id, owner } = record;
+    if (this.#get.get(kind, id) !== undefined) return;
+    const now = this.#now();
+    this.#put.run(kind, id, owner, text, 1, now, now);
+    this.#touch(kind, id);
   }
 
   async delete(kind: string, id: string): Promise<boolean> {

@@ -12,6 +12,8 @@ import type { Query } from "./query.ts";
 export interface Tip {
   /** The run's key in the tables. */
   readonly number: number;
+  readonly owner: string;
+  readonly thread: string;
   readonly epoch: number;
   /** False once the lease was released. */
   readonly held: boolean;
@@ -53,6 +55,7 @@ export class JournalTables {
   readonly #head: Query<RunHead>;
   readonly #status: Query<{ readonly status: RunStatus }>;
   readonly #headOfKey: Query<RunHead>;
+  readonly #soleHead: Query<RunHead>;
   readonly #links: Query<ChainLink>;
   readonly #holders: Query<{ readonly holder: string }>;
   readonly #undriven: Query<{ readonly id: string }>;
@@ -63,8 +66,8 @@ export class JournalTables {
     this.#database = database;
     this.#parts = new PartRows(database);
     this.#insertRun = prepare(
-      `INSERT INTO run (id, owner, thread, key, task, status, started, epoch, holder, until)
-      VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)`,
+      `INSERT INTO run (id, owner, thread, key, sole, task, status, started, epoch, holder, until)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)`,
     );
     this.#insertEntry = prepare("INSERT INTO entry (run, seq, at, body, hash) VALUES (?, ?, ?, ?, unhex(?))");
     this.#setStatus = prepare("UPDATE run SET status = ? WHERE number = ?");
@@ -72,13 +75,15 @@ export class JournalTables {
     this.#setUntil = prepare("UPDATE run SET until = ? WHERE id = ? AND epoch = ? AND holder IS NOT NULL");
     this.#tip = query(
       database,
-      `SELECT number, epoch, holder IS NOT NULL AS held, status, ifnull(seq, 0) AS seq, ifnull(lower(hex(hash)), '') AS hash
+      `SELECT number, owner, thread, epoch, holder IS NOT NULL AS held, status,
+        ifnull(seq, 0) AS seq, ifnull(lower(hex(hash)), '') AS hash
       FROM run LEFT JOIN entry ON ${LAST} WHERE id = ?`,
     );
     this.#lease = query(database, "SELECT number, epoch, holder, until FROM run WHERE id = ?");
     this.#head = query(database, `${HEAD} WHERE id = ?`);
     this.#status = query(database, "SELECT status FROM run WHERE id = ?");
     this.#headOfKey = query(database, `${HEAD} WHERE owner = ? AND key = ?`);
+    this.#soleHead = query(database, `${HEAD} WHERE owner = ? AND sole = ? AND ${OPEN}`);
     this.#links = query(database, `${LINK} WHERE run = ${NUMBER} AND seq >= ? ORDER BY seq LIMIT ?`);
     this.#holders = query(database, `SELECT DISTINCT holder FROM run WHERE ${OPEN} AND holder IS NOT NULL`);
     this.#undriven = query(
@@ -98,6 +103,7 @@ export class JournalTables {
       run.owner,
       run.thread,
       run.key ?? null,
+      run.sole ?? null,
       task,
       status,
       startedAt,
@@ -159,9 +165,10 @@ export class JournalTables {
     return this.#status.get(run)?.status;
   }
 
-  /** The run that a key of an owner belongs to. */
-  headOfKey(owner: string, key: string): RunHead | undefined {
-    return this.#headOfKey.get(owner, key);
+  /** The run that the key of a new run belongs to, or else the open one that has its `sole`. */
+  knownHead({ owner, key, sole }: NewRun): RunHead | undefined {
+    const ofKey = key === undefined ? undefined : this.#headOfKey.get(owner, key);
+    return ofKey ?? (sole === undefined ? undefined : this.#soleHead.get(owner, sole));
   }
 
   /** Runs, newest first. */

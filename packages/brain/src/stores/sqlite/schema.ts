@@ -132,6 +132,11 @@ export const MIGRATIONS: readonly string[] = [
       sum(ifnull(json_extract(usage, '$.thinkingTokens'), 0)), 0, total(json_extract(usage, '$.costUsd'))
     FROM placed GROUP BY kind, key, owner;
   `,
+  // What only one open run of an owner may have.
+  `
+  ALTER TABLE run ADD COLUMN sole TEXT;
+  CREATE UNIQUE INDEX run_sole ON run (owner, sole) WHERE sole IS NOT NULL AND status IN ('running', 'asking');
+  `,
 ];
 
 /** The newest version of a store that this Vidro knows. */
