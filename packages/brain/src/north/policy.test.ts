@@ -101,7 +101,7 @@ test("only an administrator sees and changes the policy, and a brain without a h
     ["POST", "/v1/policy/check", { source: denying("date") }],
   ] as const)
     assert.equal((await daemon.ask(method, path, body, token)).status, 403, path);
-  await using handless = await servedDaemon(false);
+  await using handless = await servedDaemon({ localHand: false });
   const answer = await handless.ask("GET", "/v1/policy");
   assert.equal(answer.status, 404);
   assert.match(textIn(answer.json, "error") ?? "", /policies of their own/);
