@@ -103,8 +103,8 @@ export class Deliverer {
     if (!(await webhooks.postpone(delivery, attempts, now() + (delayMs ?? WEBHOOK_LIMITS.lookMs)))) return true;
     const body = await this.#bodyOf(delivery);
     if (body === undefined) {
-      // The entry is recorded right after its message; without it by the second attempt it never came to be.
-      if (attempts > 1) await webhooks.drop(delivery);
+      // A message is recorded with its entry: without that one, the run was deleted.
+      await webhooks.drop(delivery);
       return true;
     }
     const attempt = await this.#send(hook, delivery, body);

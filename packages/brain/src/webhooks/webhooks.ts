@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import { Fault, isEventType, WEBHOOK_LIMITS } from "@vidro/core";
-import type { Entry, EventType, Json, JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { Entry, EventType, Json, JsonObject, NewRecord, Records, StoredRecord } from "@vidro/core";
 import { newWebhookSecret } from "./signature.ts";
 
 /** An address that is told of events of runs. */
@@ -69,6 +69,11 @@ export class Webhooks {
     const place = URL.parse(url);
     if (place === null || !/^https?:$/.test(place.protocol))
       throw new Fault("BAD_REQUEST", `${JSON.stringify(url)} is no address that begins with http: or https:.`);
+    if (place.username !== "" || place.password !== "")
+      throw new Fault(
+        "BAD_REQUEST",
+        "The address of a webhook has no user and password: messages are signed with its secret instead.",
+      );
     const unknown = events.find((type) => !isEventType(type));
     if (unknown !== undefined)
       throw new Fault(
@@ -103,22 +108,17 @@ export class Webhooks {
     for (const delivery of await this.waiting(id)) await this.drop(delivery);
   }
 
-  /** Whether a webhook is told of one of these entries. */
-  isTold(entries: readonly Entry[]): boolean {
-    return this.#known.some(({ events }) => entries.some(({ event }) => events.includes(event.type)));
-  }
-
-  /** Records the messages about entries; a message about an entry that never came to be is dropped later. */
-  async expect(run: string, entries: readonly Entry[]): Promise<void> {
-    const messages = entries.flatMap(({ seq, event }) =>
-      this.#known.filter(({ events }) => events.includes(event.type)).map((hook) => ({ seq, hook })),
-    );
-    const nextAt = this.#now();
-    await Promise.all(
-      messages.map(({ seq, hook: { id: webhook, owner } }) => {
-        const body = { webhook, run, seq, attempts: 0, nextAt };
-        return this.#records.put({ kind: deliveryKind(webhook), id: `msg_${webhook}_${run}_${seq}`, owner, body });
-      }),
+  /** The messages about entries, as records. */
+  messagesAbout(run: string, entries: readonly Entry[]): readonly NewRecord[] {
+    return entries.flatMap(({ seq, event }) =>
+      this.#known
+        .filter(({ events }) => events.includes(event.type))
+        .map(({ id: webhook, owner }) => ({
+          kind: deliveryKind(webhook),
+          id: `msg_${webhook}_${run}_${seq}`,
+          owner,
+          body: { webhook, run, seq, attempts: 0, nextAt: this.#now() },
+        })),
     );
   }
 
@@ -141,7 +141,7 @@ export class Webhooks {
     }
   }
 
-  /** Forgets a message: it was delivered, given up, or its entry never came to be. */
+  /** Forgets a message: it was delivered or given up, or its run was deleted. */
   async drop({ id, webhook }: Pick<Delivery, "id" | "webhook">): Promise<void> {
     await this.#records.delete(deliveryKind(webhook), id);
   }
