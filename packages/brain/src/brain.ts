@@ -113,7 +113,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const observed = withStreams(observeWith(options, records, traces?.journal(opened) ?? opened), bus);
   const delegate: HelperRuns["delegate"] = (what) => helpers.delegate(what);
   const keptTools = new KeptTools(records);
-  const kept = keptToolJournal(observed.journal, keptTools, (thrown) => report("kept-tools", thrown));
+  const failed = (thrown: unknown): void => report("kept-tools", thrown);
+  const kept = keptToolJournal(observed.journal, { kept: keptTools, records, failed });
   const { journal, knowledge, documents, equip } = openKnowledge(options, kept, delegate);
   const reloadables = new Set<Reloadable>();
   const local = openLocalHands(options, reloadables, traces?.add);
