@@ -36,8 +36,6 @@ installTestPrograms([
 ]);
 for (const [code] of await Promise.all(installations)) if (code !== 0) process.exit(code ?? 1);
 const isOnServers = process.argv[2] === "--servers";
-/** With PostgreSQL a request that comes again at the same moment is not always attached to the first one. */
-const ON_SQLITE_ONLY = ["tests/conformance/003-repeats.test.ts"];
 const asked = process.argv.slice(isOnServers ? 3 : 2);
 // Tests start hundreds of processes: from a bundle, and with code that is compiled once, each takes half of the time.
 const env = { NODE_COMPILE_CACHE: `${ROOT}node_modules/.cache/compile` };
@@ -47,7 +45,7 @@ if (asked.length === 0) {
   process.stdout.write(`test: ${files.length} files\n`);
   bundledCommands();
   run(NODE, [`${ROOT}scripts/run-tests.js`, ...files], env);
-  const twice = files.filter((path) => path.startsWith("tests/conformance/") && !ON_SQLITE_ONLY.includes(path));
+  const twice = files.filter((path) => path.startsWith("tests/conformance/"));
   process.stdout.write(`test: ${twice.length} files once more, on PostgreSQL and Redis\n`);
   runOnServers([NODE, `${ROOT}scripts/run-tests.js`, ...twice]);
 } else {

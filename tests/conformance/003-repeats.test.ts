@@ -15,10 +15,23 @@ const TOOL: OpenAI.ChatCompletionTool = {
   function: { name: "weather", parameters: { type: "object" } },
 };
 
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAEklEQVR4nGP8z8AARIgAAAkAAP8BBgEBlHQ0VgAAAABJRU5ErkJggg==";
+
 /** A reply that waits until it is let go. */
 function held(then: FakeReply): { readonly reply: FakeReply; readonly go: () => void } {
   const gate = Promise.withResolvers<void>();
   return { reply: (response) => void gate.promise.then(() => then(response)), go: gate.resolve };
+}
+
+/** Resolves when the next request follows a run. */
+function nextFollow({ runs }: FrontEndServer): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const follow = runs.follow.bind(runs);
+  runs.follow = (...args) => {
+    resolve();
+    return follow(...args);
+  };
+  return promise;
 }
 
 async function countOf(brain: FrontEndServer): Promise<number> {
@@ -42,11 +55,18 @@ suite("the same conversation again", () => {
       await asked;
       impatient.abort();
       await Promise.resolve(first).catch((thrown: unknown) => assert.ok(thrown instanceof OpenAI.APIUserAbortError));
-      const again = brain.ask("POST", "/chat/completions", { body: request as never });
+      const followed = nextFollow(brain);
+      const again = fetch(`${brain.url}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${brain.client.apiKey}`, "content-type": "application/json" },
+        body: JSON.stringify(request),
+      });
+      // A stream begins when it follows the run; an answer alone begins when the run is over.
+      await (stream ? again : followed);
       const other = brain.client.chat.completions.create({ model: "bunny", messages: [SAID] });
       assert.equal((await other).choices[0]?.message.content, "Four.");
       go();
-      assert.match((await again).text, /Three/);
+      assert.match(await (await again).text(), /Three/);
       assert.equal(await countOf(brain), 2);
       assert.equal(brain.fake.requests.length, 2);
       const run = (await again).headers.get("x-run-id");
@@ -62,13 +82,63 @@ suite("the same conversation again", () => {
     const asked = brain.fake.next();
     const first = say(SAID.content);
     await asked;
+    const followed = nextFollow(brain);
     const again = say(SAID.content);
+    await followed;
     const busy = await say("something else");
     assert.deepEqual([busy.status, busy.headers.get("x-should-retry")], [409, "false"]);
     go();
     assert.match((await first).text, /Three\./);
     assert.match((await again).text, /Three\./);
     assert.equal(await countOf(brain), 1);
+  });
+
+  test("in a stored conversation attaches also where a secret in it is not kept", async (t) => {
+    const { reply, go } = held(text("Three."));
+    const brain = await startFrontEndServer(t, reply);
+    const { id } = await brain.client.conversations.create();
+    const content = `log in with the key sk-ant-api03-${"a1B2c3D4".repeat(8)}`;
+    const say = (): ReturnType<FrontEndServer["ask"]> =>
+      brain.ask("POST", `/conversations/${id}/messages`, { body: { messages: [{ role: "user", content }] } });
+    const asked = brain.fake.next();
+    const first = say();
+    await asked;
+    const followed = nextFollow(brain);
+    const again = say();
+    await Promise.race([followed, again]);
+    go();
+    assert.deepEqual([(await first).status, (await again).status], [200, 200]);
+    assert.equal(await countOf(brain), 1);
+    assert.doesNotMatch((await brain.runs.list({ limit: 1 }))[0]?.task ?? "", /a1B2c3D4/);
+  });
+
+  test("for another model, with another picture or with other settings is another run", async (t) => {
+    const { reply, go } = held(text("Three."));
+    const brain = await startFrontEndServer(t, reply);
+    const pngWith = (bytes: string): string =>
+      Buffer.concat([Buffer.from(PNG, "base64"), Buffer.from(bytes)]).toString("base64");
+    const picture = (bytes: string): object => ({
+      role: "user",
+      content: [
+        { type: "text", text: SAID.content },
+        { type: "image_url", image_url: { url: `data:image/png;base64,${pngWith(bytes)}` } },
+      ],
+    });
+    const bodies = [
+      { model: "bunny", messages: [SAID] },
+      { model: "fake/one", messages: [SAID] },
+      { model: "fake/other", messages: [SAID] },
+      { model: "bunny", messages: [SAID], temperature: 0.5 },
+      { model: "bunny", messages: [SAID], tools: [TOOL] },
+      { model: "bunny", messages: [picture("AAAA")] },
+      { model: "bunny", messages: [picture("BBBB")] },
+    ];
+    const answers = bodies.map((body) => brain.ask("POST", "/chat/completions", { body: body as never }));
+    for (let called = 0; called < bodies.length; called = brain.fake.requests.length)
+      await Promise.race([brain.fake.next(), ...answers]);
+    go();
+    for (const answer of answers) assert.match((await answer).text, /Three/);
+    assert.equal(await countOf(brain), bodies.length);
   });
 
   test("when its run is over is a new run", async (t) => {

@@ -34,6 +34,8 @@ export interface FrontEndServer {
   readonly workspace: string;
   /** Ends the brain, and starts another one on what it left behind, as if so much time had passed. */
   restarted(aheadMs?: number): Promise<FrontEndServer>;
+  /** Starts another brain on the same store, with a hand of its own. */
+  beside(): Promise<FrontEndServer>;
   /** A token of an owner. */
   token(owner: string, ...scopes: string[]): Promise<string>;
   /** A plain request; of the caller of `client` unless a token is given. */
@@ -62,15 +64,19 @@ export async function startFrontEndServer(t: Test, ...replies: FakeReply[]): Pro
   mkdirSync(join(folder, "workspace"));
   const fake = await fakeOpenAi(...replies);
   t.after(() => fake.close());
-  return open(t, folder, fake);
+  return open(t, folder, { fake });
 }
 
 type Test = { after(done: () => Promise<void> | void): void };
 
-async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Promise<FrontEndServer> {
+async function open(
+  t: Test,
+  folder: string,
+  { fake, aheadMs = 0, hands: handFolder = folder }: { fake: FakeOpenAi; aheadMs?: number; hands?: string },
+): Promise<FrontEndServer> {
   const workspace = realpathSync(join(folder, "workspace"));
   const store = await openStoreUnderTest(folder);
-  const hand = await openHand(folder, workspace);
+  const hand = await openHand(handFolder, workspace);
   const model = await chooseModel(readConfig({ env: { VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url } }));
   const runs = openRuns({ journal: store.journal, model, hand, aheadMs });
   const { records } = store;
@@ -108,8 +114,9 @@ async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Pro
     token,
     async restarted(later) {
       await server.close();
-      return open(t, folder, fake, later);
+      return open(t, folder, { fake, aheadMs: later ?? 0 });
     },
+    beside: () => open(t, folder, { fake, hands: temporaryFolder(t) }),
     ask: (method, path, options = {}) => asked(`${url}${path}`, { method, token: own, fetch, ...options }),
   };
 }

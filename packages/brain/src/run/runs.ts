@@ -1,4 +1,3 @@
-import { LOCAL_OWNER } from "../auth/caller.ts";
 import { isAnswered } from "./repeated-answer.ts";
 import { contain } from "../observe/containment.ts";
 import { RunLoop } from "./engine.ts";
@@ -11,13 +10,13 @@ import { openingEntries } from "./opening-entries.ts";
 import { abortIfRevoked } from "./revoked-token.ts";
 import { toolbelt } from "./toolbelt.ts";
 import { runBudget, unpricedModel } from "./run-budget.ts";
-import { originOf } from "./run-origin.ts";
+import { generationOf, newRun, originOf } from "./run-origin.ts";
 import { readState } from "./read-state.ts";
 import { filesField } from "./task-files.ts";
 import { withEarlier } from "./thread-history.ts";
 import type { EarlierTurns } from "./thread-history.ts";
 import { Fault, RUN_LIMITS } from "@vidro/core";
-import { acceptRemark, DIRECT, FIRST_GENERATION } from "@vidro/core/run";
+import { acceptRemark, DIRECT } from "@vidro/core/run";
 import type { RunState } from "@vidro/core/run";
 import type {
   Budget,
@@ -38,6 +37,7 @@ import type {
 import type { Language } from "@vidro/core/text";
 import { BUNNY } from "../catalog/agent.ts";
 import type { AgentProfile } from "../catalog/agent.ts";
+import { isOpen } from "../stores/run-rules.ts";
 import type { RunFilter } from "../stores/run-rules.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 import { orPassedOn } from "./run-requests.ts";
@@ -57,6 +57,8 @@ export interface StartRequest extends RunTarget, EarlierTurns {
   readonly callerTools?: readonly ToolSpec[];
   /** Idempotency key: a second start with the same key gives the first run. */
   readonly key?: string;
+  /** What only one open run of the owner may have: a second start with the same gives that run. */
+  readonly sole?: string;
   readonly budget?: Partial<Budget>;
   /** The tool that the model must call, or that it must call none. */
   readonly choice?: ToolChoice;
@@ -116,7 +118,7 @@ export class Runs {
     this.#journal = deps.journal;
   }
 
-  /** Starts a run, or finds the one that its key belongs to; resolves when `run.started` is durable. */
+  /** Starts a run, or finds the one that its key or its `sole` belongs to; resolves when `run.started` is durable. */
   async start(request: StartRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }> {
     const task = request.task.trim();
     if (task === "") throw new Fault("BAD_REQUEST", "A run needs a task: say what is to be done.");
@@ -164,13 +166,7 @@ export class Runs {
       ...this.#deps,
       ...(shared === undefined ? {} : { shared }),
     });
-    const named = {
-      id,
-      owner: request.owner ?? LOCAL_OWNER,
-      thread,
-      ...(request.key === undefined ? {} : { key: request.key }),
-    };
-    const { head, lease } = await this.#journal.create(named, entries, this.#deps.holder);
+    const { head, lease } = await this.#journal.create(newRun(id, thread, request), entries, this.#deps.holder);
     if (lease === undefined) return { run: head, existed: true };
     const loop = new RunLoop({ ...this.#deps, model, hand }, lease, state);
     await abortIfRevoked(loop, request.token, this.#deps.isRevoked);
@@ -227,11 +223,11 @@ export class Runs {
     const said = { ...remark, text };
     const sayHere = async (): Promise<void> => (await this.#driverOf(run)).drive.say(said);
     try {
-      if (!isOpen(head)) acceptRemark(await readState(this.#journal, run), said);
+      if (!isOpen(head.status)) acceptRemark(await readState(this.#journal, run), said);
       else await orPassedOn(this.#deps.pass, sayHere, { kind: "say", run, remark: said });
     } catch (thrown) {
       const { status, thread } = await this.find(run);
-      if (!(thrown instanceof Fault && thrown.code === "CONFLICT") || isOpen({ status })) throw thrown;
+      if (!(thrown instanceof Fault && thrown.code === "CONFLICT") || isOpen(status)) throw thrown;
       throw new Fault("CONFLICT", `Run ${run} is ${status}. ${goOnIn(thread)}`, { cause: thrown });
     }
   }
@@ -242,7 +238,7 @@ export class Runs {
    */
   async abort(run: string, reason: string): Promise<void> {
     const head = await this.find(run);
-    if (!isOpen(head)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
+    if (!isOpen(head.status)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
     await orPassedOn(
       this.#deps.pass,
       async () => {
@@ -286,7 +282,7 @@ export class Runs {
 
   async #isOpen(run: string): Promise<boolean> {
     const head = await this.#journal.head(run);
-    return head !== undefined && isOpen(head);
+    return head !== undefined && isOpen(head.status);
   }
 
   /** Head of a run; NOT_FOUND when there is none, or when `owner` is given and is another one. */
@@ -295,6 +291,11 @@ export class Runs {
     if (head === undefined || (owner !== undefined && head.owner !== owner))
       throw new Fault("NOT_FOUND", `There is no run ${run}.`);
     return head;
+  }
+
+  /** Whether a run was started with this task; a run has its task without secrets. */
+  hasTask({ task }: Pick<RunHead, "task">, asked: string): boolean {
+    return task === this.#deps.redactor.text(asked.trim());
   }
 
   /** Runs, newest first, starting behind the run `after`. */
@@ -307,7 +308,7 @@ export class Runs {
    * cannot be opened, unless `waitsForHand` is set.
    */
   async resume(run: string, { waitsForHand = false }: { readonly waitsForHand?: boolean } = {}): Promise<void> {
-    if (isOpen(await this.find(run))) await this.#driverOf(run, waitsForHand);
+    if (isOpen((await this.find(run)).status)) await this.#driverOf(run, waitsForHand);
   }
 
   /** Open runs that neither this process nor any other drives, oldest first. */
@@ -387,13 +388,4 @@ async function untilEnded({ drive, done }: ActiveRun, run: string): Promise<void
 /** How to say something to a conversation whose run is over. */
 function goOnIn(thread: string): string {
   return `Start the next run of its conversation: POST /v1/runs with "thread":"${thread}", or vidro run --thread ${thread}.`;
-}
-
-function isOpen({ status }: Pick<RunHead, "status">): boolean {
-  return status === "running" || status === "asking";
-}
-
-/** The generation of a store that has come back from a backup. */
-function generationOf({ generation }: RunsDependencies): Pick<RunStarted, "generation"> {
-  return generation === undefined || generation === FIRST_GENERATION ? {} : { generation };
 }

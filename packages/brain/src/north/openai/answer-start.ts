@@ -5,8 +5,8 @@ import type { AnswerRights } from "../approval-rights.ts";
 import { isAnswerTo, openQuestion } from "../question-words.ts";
 import { readCallId } from "./answer.ts";
 import { findWaitingCall, readExchange, findWaitingQuestion } from "./questions.ts";
-import { findRepeatedRun } from "./repeated-run.ts";
 import type { ReturnedResult, SentConversation } from "./request.ts";
+import { soleOf } from "./sole-answer.ts";
 
 /** The run of an answer, and the entry after which the answer begins. */
 interface AnswerStart {
@@ -38,8 +38,9 @@ export async function findAnswerStart(
   const open = await runs.list({ ...filter, limit: CHAT_LIMITS.openRuns });
   const returned = asked.returned && (await handBack(runs, asked.returned, { ...setting, task: asked.task, open }));
   if (returned !== undefined) return returned;
+  const said = open.find((head) => runs.hasTask(head, asked.task));
   // A request repeated under its key belongs to the run that it started, whatever that run waits for.
-  const isRepeated = setting.key !== undefined && open.some((head) => head.task === asked.task.trim());
+  const isRepeated = setting.key !== undefined && said !== undefined;
   const waiting = isRepeated ? undefined : await findWaitingQuestion(runs, asked, { thread, open });
   if (waiting !== undefined) {
     const { head, question, seq } = waiting;
@@ -56,23 +57,23 @@ export async function findAnswerStart(
     return { run: head.id, after: seq };
   }
   const sent = asked.returned?.conversation ?? asked.earlier;
-  const begun =
-    setting.key === undefined
-      ? await findRepeatedRun(runs, { setting, task: asked.task, history: sent, open })
-      : undefined;
-  if (begun !== undefined) return { run: begun.id, after: 0 };
+  // A stored conversation has one open run at a time, and the same message again belongs to that.
+  if (thread !== undefined && setting.key === undefined && said !== undefined) return { run: said.id, after: 0 };
   if (thread !== undefined && !isRepeated) await makeRoom(runs, open);
   const isWhole = thread === undefined || asked.returned !== undefined;
   const isFirst = thread !== undefined && (await runs.list({ owner, thread, limit: 1 })).length === 0;
   const turns = isWhole || isFirst ? { history: sent } : { added: addedTurns(asked) };
   const into = thread ?? setting.continues;
-  const { run } = await runs.start({
+  const { run, existed } = await runs.start({
     ...setting,
+    ...soleOf(setting, asked),
     ...(into === undefined ? {} : { thread: into }),
     task: asked.task,
     ...(asked.files === undefined ? {} : { files: asked.files }),
     ...turns,
   });
+  // Another message has come into the conversation at the same moment.
+  if (existed && !runs.hasTask(run, asked.task)) throw busy(run, undefined);
   return { run: run.id, after: 0 };
 }
 
@@ -107,7 +108,11 @@ async function makeRoom(runs: Runs, open: readonly RunHead[]): Promise<void> {
   for (const head of open) {
     const question = (await openQuestion(runs, head))?.question;
     if (question?.about.kind !== "call") throw busy(head, question);
-    await runs.abort(head.id, "The caller went on without the result.");
+    await runs.abort(head.id, "The caller went on without the result.").catch(async (thrown: unknown) => {
+      // The same request at the same moment has aborted it.
+      const { status } = await runs.find(head.id);
+      if (status === "running" || status === "asking") throw thrown;
+    });
   }
 }
 
