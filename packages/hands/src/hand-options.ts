@@ -1,6 +1,7 @@
 import type { Plan, Verdict } from "@vidro/core";
 import type { Rule } from "@vidro/core/policy";
 import type { ReceiptSigner } from "./enrol/receipt-signer.ts";
+import type { FileEditor } from "./files/planned-files.ts";
 import type { HandTool } from "./tools/tool.ts";
 
 /** Judges plans; its version is recorded with each judgement. */
@@ -40,6 +41,8 @@ export interface LocalHandOptions {
   /** Adds rules to the policy on the word of a person at the brain; absent on other hosts, whose policy is their own. */
   readonly additions?: PolicyAdditions;
   readonly tools?: readonly HandTool[];
+  /** The editor that has the workspace open; without one, all files are those on disk. */
+  readonly editor?: FileEditor;
   /** Signs the end of each action; without it, ends are unsigned. */
   readonly receipts?: ReceiptSigner;
   /** The environment from which the variables of processes are chosen; default: that of this process. */

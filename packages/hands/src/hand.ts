@@ -73,6 +73,7 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
     memoryBytes: () => policy.memoryBytes ?? HAND_LIMITS.treeBytes,
     privateHosts: () => policy.privateHosts ?? [],
     judge: (plan) => policy.judge(plan),
+    editor: options.editor,
   };
   const ledger = openLedger(join(state, "ledger.db"));
   killLeftovers(own.path);

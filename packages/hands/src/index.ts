@@ -6,6 +6,7 @@ export { exportSpans, loadTraces } from "./export-spans.ts";
 export { localHand } from "./hand.ts";
 export { mountingHand } from "./mounting-hand.ts";
 export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand-options.ts";
+export type { EditorAnswer, FileEditor } from "./files/planned-files.ts";
 export type { AgentTcp, Bearer, Verify } from "./links/agent-tcp.ts";
 export type { Executor, ExecutorOptions } from "./links/executor-ws.ts";
 export type { ExecutorEvent, ExecutorState } from "./links/executor-ws/executor-state.ts";

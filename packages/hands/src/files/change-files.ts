@@ -1,9 +1,11 @@
 import { asFault, Fault } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import type { ToolExecution } from "../tools/tool.ts";
-import { readContentIfAny, removeContent, sha256, writeContent } from "./files.ts";
+import { sha256 } from "./files.ts";
 import type { FileContent } from "./files.ts";
 import { forgetFormerFiles, keepFormerFiles } from "./former-files.ts";
+import { readPlannedIfAny, removePlanned, writePlanned } from "./planned-files.ts";
+import type { FileAccess, FormerContent } from "./planned-files.ts";
 
 /** One file of a change. */
 export interface FileChange {
@@ -30,21 +32,22 @@ export async function changeFiles(changes: readonly FileChange[], execution: Too
   const made: FileChange[] = [];
   try {
     for (const change of changes) {
-      await changeFile(change);
+      await changeFile(change, execution);
       made.push(change);
     }
   } catch (error) {
-    const stuck = await putBack(made);
-    if (stuck.length === 0) await forgetFormerFiles(execution);
-    else throw stuckFault(error, stuck);
+    const stuck = await putBack(made, execution);
+    if (stuck.length > 0) throw stuckFault(error, stuck);
+    // What the file held is needed for an undo if it was changed after all.
+    if (!(error instanceof Fault && error.code === "OUTCOME_UNKNOWN")) await forgetFormerFiles(execution);
     throw error;
   }
 }
 
 /** What a file holds, for a tool that replaces it whatever it is. */
-export async function readFormer(path: string): Promise<FileContent | "unread" | undefined> {
+export async function readFormer(plan: FilePlan, access: FileAccess): Promise<FormerContent> {
   try {
-    return await readContentIfAny(path);
+    return await readPlannedIfAny(plan, access);
   } catch (error) {
     // A file that is too large or may not be read can still be replaced; only undo is lost.
     if (error instanceof Fault) return "unread";
@@ -52,22 +55,21 @@ export async function readFormer(path: string): Promise<FileContent | "unread" |
   }
 }
 
-async function changeFile({ plan: { path, inWorkspace }, before, after }: FileChange): Promise<void> {
-  const expected = before === undefined ? "nothing" : before === "unread" ? "anything" : before.stat;
-  if (after !== undefined) await writeContent(path, after, { expected, make: inWorkspace });
-  else if (before !== undefined) await removeContent(path, expected);
+async function changeFile({ plan, before, after }: FileChange, access: FileAccess): Promise<void> {
+  if (after !== undefined) await writePlanned(plan, { before, after }, access);
+  else if (before !== undefined) await removePlanned(plan, before);
 }
 
 /** Puts changed files back, unless another process has changed them since; returns the paths that stay changed. */
-async function putBack(made: readonly FileChange[]): Promise<readonly string[]> {
+async function putBack(made: readonly FileChange[], access: FileAccess): Promise<readonly string[]> {
   const stuck: string[] = [];
   for (const { plan, before, after } of made.toReversed()) {
     try {
-      const now = await readContentIfAny(plan.path);
+      const now = await readPlannedIfAny(plan, access);
       if (before === "unread" || now?.sha256 !== (after === undefined ? undefined : sha256(after)))
         throw new Fault("CONFLICT");
       const back = before === undefined ? {} : { after: before.bytes };
-      await changeFile({ plan, ...(now === undefined ? {} : { before: now }), ...back });
+      await changeFile({ plan, ...(now === undefined ? {} : { before: now }), ...back }, access);
     } catch {
       stuck.push(plan.path);
     }
@@ -76,6 +78,7 @@ async function putBack(made: readonly FileChange[]): Promise<readonly string[]> 
 }
 
 function stuckFault(error: unknown, stuck: readonly string[]): Fault {
-  const message = `${asFault(error).message} These files were changed before and could not be put back: ${stuck.join(", ")}.`;
-  return new Fault("TOOL_FAILED", message, { cause: error });
+  const { code, message: why } = asFault(error);
+  const message = `${why} These files were changed before and could not be put back: ${stuck.join(", ")}.`;
+  return new Fault(code === "OUTCOME_UNKNOWN" ? code : "TOOL_FAILED", message, { cause: error });
 }

@@ -28,8 +28,11 @@ export interface FileBytes {
 }
 
 /** The bytes of a file with their hash. */
-export interface FileContent extends FileBytes {
+export interface FileContent {
+  readonly bytes: Buffer;
   readonly sha256: string;
+  /** The file on disk when they were read; undefined if only an editor has it. */
+  readonly stat: BigIntStats | undefined;
 }
 
 /** Precondition of a write: the file as it was read, no file, or anything. */
@@ -195,7 +198,7 @@ export class Folder implements AsyncDisposable {
 }
 
 /** Reads the regular file at a real path. */
-export async function readContent(path: string): Promise<FileContent> {
+export async function readContent(path: string): Promise<FileContent & FileBytes> {
   await using folder = await Folder.open(dirname(path));
   const { bytes, stat } = await folder.read(basename(path));
   return { bytes, stat, sha256: sha256(bytes) };
@@ -221,6 +224,12 @@ export async function writeContent(
   if (bytes.length > HAND_LIMITS.fileBytes) throw tooLargeFault(path, bytes.length);
   await using folder = await Folder.open(dirname(path), how.make);
   await folder.replace(basename(path), bytes, how.expected);
+}
+
+/** Throws what keeps the file at a real path from being written; missing folders are created. */
+export async function requireWritable(path: string): Promise<void> {
+  await using folder = await Folder.open(dirname(path), true);
+  refuseUnwritable(await folder.look(basename(path)), path);
 }
 
 /** Removes the file at a real path, if it still is the expected one. */
@@ -278,7 +287,8 @@ const SAYS: { readonly [code: string]: (path: string) => string } = {
   ENAMETOOLONG: (path) => `A name in ${path} is too long for the file system.`,
 };
 
-function missingFault(path: string, cause: unknown = { code: "ENOENT" }): Fault {
+/** The fault of a path at which there is nothing. */
+export function missingFault(path: string, cause: unknown = { code: "ENOENT" }): Fault {
   return new Fault("TOOL_FAILED", `There is no ${path}; look around with read_folder or find_files.`, { cause });
 }
 
@@ -286,7 +296,8 @@ function swappedFault(path: string): Fault {
   return new Fault("PLAN_CHANGED", `${path} became a symlink after the plan was made, so nothing was done.`);
 }
 
-function tooLargeFault(path: string, bytes: number | bigint): Fault {
+/** The fault of a file that is too large for file tools. */
+export function tooLargeFault(path: string, bytes: number | bigint): Fault {
   const hint = "read a part of it with a command: head, tail, sed -n";
   return new Fault(
     "PAYLOAD_TOO_LARGE",

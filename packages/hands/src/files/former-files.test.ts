@@ -38,7 +38,7 @@ function handFolders(t: TestContext) {
   const as = (action: string, run = "run_1") => executionOf(context, planFor("x"), { action, run });
   const change = async (name: string, after: string | undefined): Promise<FileChange> => {
     const plan = planFor(name);
-    const before = await readFormer(plan.path);
+    const before = await readFormer(plan, { context });
     return {
       plan,
       ...(before === undefined ? {} : { before }),

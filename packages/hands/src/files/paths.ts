@@ -39,8 +39,12 @@ function isOfWorkspace(path: string, { workspace }: HandContext): boolean {
 }
 
 /** Throws PLAN_CHANGED if the plan says that a file is the workspace's, but the opened file is not. */
-export function refuseForeign(stat: BigIntStats, { path, inWorkspace }: FilePlan, { workspace }: HandContext): void {
-  if (!inWorkspace || isWorkspaceFile(stat, workspace)) return;
+export function refuseForeign(
+  stat: BigIntStats | undefined,
+  { path, inWorkspace }: FilePlan,
+  { workspace }: HandContext,
+): void {
+  if (!inWorkspace || stat === undefined || isWorkspaceFile(stat, workspace)) return;
   throw new Fault("PLAN_CHANGED", `${path} became a file that is not only the workspace's after the plan was made.`);
 }
 

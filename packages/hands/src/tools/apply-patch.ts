@@ -2,13 +2,14 @@ import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan, FilesPlan } from "@vidro/core";
 import { changeFiles } from "../files/change-files.ts";
 import type { FileChange } from "../files/change-files.ts";
-import { readContentIfAny, sha256 } from "../files/files.ts";
+import { sha256 } from "../files/files.ts";
 import { readPatches } from "../files/patch.ts";
 import type { NamedPatch } from "../files/patch.ts";
 import { patchText } from "../files/patched-text.ts";
 import { pathSchema, displayPath, writePlan } from "../files/paths.ts";
+import { readPlannedIfAny } from "../files/planned-files.ts";
 import { defineTool } from "./tool.ts";
-import type { HandContext, ToolInput } from "./tool.ts";
+import type { HandContext, ToolExecution, ToolInput } from "./tool.ts";
 
 const parameters = {
   type: "object",
@@ -64,7 +65,7 @@ export const applyPatchTool = defineTool({
         "A file of the patch became another one after the plan was made; nothing was done.",
       );
     const changes: FileChange[] = [];
-    for (const part of parts) changes.push(...(await changeOf(part, context)));
+    for (const part of parts) changes.push(...(await changeOf(part, execution)));
     const files = plan.files.map(({ path }) => ({
       path,
       already: !changes.some((change) => change.plan.path === path),
@@ -101,10 +102,10 @@ async function readParts({ patch: text, bases = [] }: PatchInput, context: HandC
 }
 
 /** The change of one file; none if it already has the change. */
-async function changeOf({ patch, base, plan }: PatchPart, context: HandContext): Promise<readonly FileChange[]> {
-  const content = await readContentIfAny(plan.path);
+async function changeOf({ patch, base, plan }: PatchPart, execution: ToolExecution): Promise<readonly FileChange[]> {
+  const content = await readPlannedIfAny(plan, execution);
   if (patch.isRemoval && content === undefined) return [];
-  const name = displayPath(plan.path, context);
+  const name = displayPath(plan.path, execution.context);
   const text = await patchText(content, { patch, base, path: plan.path, name });
   const before = content === undefined ? {} : { before: content };
   if (patch.isRemoval) {

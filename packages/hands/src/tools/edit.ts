@@ -1,9 +1,10 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { changeFiles } from "../files/change-files.ts";
-import { readContent, sha256, decodeText } from "../files/files.ts";
+import { sha256, decodeText } from "../files/files.ts";
 import { isCrlf } from "../files/patch.ts";
 import { pathSchema, writePlan } from "../files/paths.ts";
+import { readPlanned } from "../files/planned-files.ts";
 import { defineTool } from "./tool.ts";
 
 const parameters = {
@@ -41,7 +42,7 @@ export const editTool = defineTool({
   },
   async run(input, execution) {
     const { plan } = execution;
-    const content = await readContent(plan.path);
+    const content = await readPlanned(plan, execution);
     const text = decodeText(content, plan.path);
     const [from, to] = matchLineEnds(text, [input.old_string, input.new_string]);
     const pieces = text.split(from);

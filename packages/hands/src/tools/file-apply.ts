@@ -1,10 +1,11 @@
 import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { changeFiles } from "../files/change-files.ts";
-import { readContentIfAny, sha256 } from "../files/files.ts";
+import { sha256 } from "../files/files.ts";
 import { readPatch } from "../files/patch.ts";
 import { patchText } from "../files/patched-text.ts";
 import { pathSchema, readPlan, displayPath, writePlan } from "../files/paths.ts";
+import { readPlannedIfAny } from "../files/planned-files.ts";
 import { defineTool } from "./tool.ts";
 import type { HandContext } from "./tool.ts";
 
@@ -46,7 +47,7 @@ export const fileApplyTool = defineTool({
   async run(input, execution) {
     const { plan, context } = execution;
     const patch = await readPatch(input.patch, namesOf(input.path, plan.path, context));
-    const content = await readContentIfAny(plan.path);
+    const content = await readPlannedIfAny(plan, execution);
     const name = displayPath(plan.path, context);
     const result = await patchText(content, { patch, base: input.base_sha256, path: plan.path, name });
     const data = { path: plan.path, applied: true, sha256: sha256(result) };

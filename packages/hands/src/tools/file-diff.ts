@@ -1,8 +1,9 @@
 import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContentIfAny, sha256, decodeText } from "../files/files.ts";
+import { sha256, decodeText } from "../files/files.ts";
 import { createDiff } from "../files/patch.ts";
 import { pathSchema, readPlan, refuseForeign, displayPath } from "../files/paths.ts";
+import { readPlannedIfAny } from "../files/planned-files.ts";
 import { defineTool } from "./tool.ts";
 
 const parameters = {
@@ -27,8 +28,9 @@ export const fileDiffTool = defineTool({
   idempotent: true,
   effect: "read",
   plan: async (input, context): Promise<FilePlan> => await readPlan(input.path, context),
-  async run(input, { plan, context }) {
-    const content = await readContentIfAny(plan.path);
+  async run(input, execution) {
+    const { plan, context } = execution;
+    const content = await readPlannedIfAny(plan, execution);
     if (content !== undefined) refuseForeign(content.stat, plan, context);
     const text = content === undefined ? "" : decodeText(content, plan.path);
     const patch = await createDiff(displayPath(plan.path, context).replace(/^\//, ""), text, input.want);

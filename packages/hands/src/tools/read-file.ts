@@ -2,9 +2,10 @@ import { basename } from "node:path";
 import { inflateSync } from "node:zlib";
 import { Fault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit, isPdf } from "@vidro/core";
 import type { FilePlan, ImageFormat, JsonObject, ValueOutcome } from "@vidro/core";
-import { readContent, decodeText } from "../files/files.ts";
+import { decodeText } from "../files/files.ts";
 import type { FileContent } from "../files/files.ts";
 import { pathSchema, readPlan, refuseForeign } from "../files/paths.ts";
+import { readPlanned } from "../files/planned-files.ts";
 import { defineTool } from "./tool.ts";
 
 const parameters = {
@@ -29,8 +30,9 @@ export const readFileTool = defineTool({
   idempotent: true,
   effect: "read",
   plan: async (input, context): Promise<FilePlan> => await readPlan(input.file_path, context),
-  async run(input, { plan, context }) {
-    const content = await readContent(plan.path);
+  async run(input, execution) {
+    const { plan, context } = execution;
+    const content = await readPlanned(plan, execution);
     refuseForeign(content.stat, plan, context);
     const image = imageFormat(content.bytes);
     if (image !== undefined) return shownImage(image, content, plan.path);

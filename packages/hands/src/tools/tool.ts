@@ -1,6 +1,7 @@
 import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, ToolSpec, Verdict } from "@vidro/core";
 import type { BackgroundProcesses } from "../background/background-processes.ts";
 import type { XStatic } from "typebox/schema";
+import type { FileEditor } from "../files/planned-files.ts";
 import { isInView, type Sandbox, type SandboxScope } from "../exec/sandbox.ts";
 
 /** The parts of a hand that its tools may use. */
@@ -25,6 +26,8 @@ export interface HandContext {
   readonly privateHosts: () => readonly string[];
   /** The policy's verdict on a plan, for a tool that meets files which its own plan does not name. */
   readonly judge: (plan: Plan) => Verdict;
+  /** The editor that has the workspace open: text files of the workspace are read and written there. */
+  readonly editor?: FileEditor | undefined;
 }
 
 /** The parts of a context that starting a program needs. */

@@ -2,11 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { asFault, Fault, HAND_LIMITS, type FilesPlan } from "@vidro/core";
 import { changeFiles } from "../files/change-files.ts";
 import type { FileChange } from "../files/change-files.ts";
-import { readContentIfAny } from "../files/files.ts";
 import { formerFilesOf, formerFilesOfRun, readFormerContent } from "../files/former-files.ts";
 import type { FormerFile } from "../files/former-files.ts";
 import { createDiff } from "../files/patch.ts";
 import { displayPath, writePlan } from "../files/paths.ts";
+import { readPlannedIfAny } from "../files/planned-files.ts";
 import { defineTool } from "./tool.ts";
 import type { HandContext, ToolInput } from "./tool.ts";
 
@@ -42,7 +42,7 @@ export const undoTool = defineTool({
     if (JSON.stringify(steps.map((step) => step.plan)) !== JSON.stringify(plan.files))
       throw new Fault("PLAN_CHANGED", "More was changed after the plan to undo was made; nothing was done.");
     const changes: FileChange[] = [];
-    for (const step of steps) changes.push(...(await changeOf(step, context)));
+    for (const step of steps) changes.push(...(await changeOf(step, execution)));
     await changeFiles(changes, execution);
     const names = changes.map((change) => displayPath(change.plan.path, context));
     const text = names.length === 0 ? "The files are as they were already." : `Put back ${names.join(", ")}.`;
@@ -104,7 +104,7 @@ async function diffOfStep(step: UndoStep, context: HandContext): Promise<string>
   if (context.judge({ kind: "file", operation: "read", path, inWorkspace }).decision !== "allow")
     return notShown(step, context, "reading it needs an approval of its own");
   try {
-    const [change] = await changeOf(step, context);
+    const [change] = await changeOf(step, { context });
     if (change === undefined) return "";
     const before = change.before === "unread" ? undefined : change.before?.bytes;
     const name = displayPath(path, context).replace(/^\//, "");
@@ -123,8 +123,12 @@ function notShown({ plan }: UndoStep, context: HandContext, why: string): string
   return `[${displayPath(plan.path, context)} is not shown: ${why}]\n`;
 }
 
-async function changeOf({ plan, first, last, action }: UndoStep, context: HandContext): Promise<readonly FileChange[]> {
-  const now = await readContentIfAny(plan.path);
+async function changeOf(
+  { plan, first, last, action }: UndoStep,
+  access: { readonly context: HandContext; readonly signal?: AbortSignal },
+): Promise<readonly FileChange[]> {
+  const { context } = access;
+  const now = await readPlannedIfAny(plan, access);
   if (now?.sha256 === first.before) return [];
   if (now?.sha256 !== last.after) throw changedFault(plan.path, context);
   if (!first.kept)

@@ -26,7 +26,7 @@ export const writeFileTool = defineTool({
   plan: async (input, context): Promise<FilePlan> => await writePlan(input.file_path, input.content, context),
   async run({ content }, execution) {
     const { plan } = execution;
-    const former = await readFormer(plan.path);
+    const former = await readFormer(plan, execution);
     const before = former === undefined ? {} : { before: former };
     await changeFiles([{ plan, ...before, after: Buffer.from(content) }], execution);
     const bytes = Buffer.byteLength(content);
