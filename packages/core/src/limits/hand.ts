@@ -50,6 +50,12 @@ export const HAND_LIMITS = {
   foreignLinks: 256,
   /** Scripts of package.json files that are followed to find the files that a command runs. */
   scripts: 32,
+  /** Index of a git repository that a sandbox corrects for hidden files; of a larger one git takes them as changed. */
+  gitIndexBytes: 32 * MIB,
+  /** Indexes and changed files for which a sandbox has a file that git can compare; further ones git takes as changed. */
+  gitFiles: 64,
+  /** Settings of a git repository that a sandbox heeds. */
+  gitConfigBytes: 64 * KIB,
   /** How long a hand may take to notice that another hand or brain was started on its host. */
   statesMs: 2 * SECOND_MS,
   /** How long it may take to cover Vidro's own state before a command. */

@@ -2,11 +2,11 @@ import { isWithin } from "../files/is-within.ts";
 import { SECRETS } from "../policy/default-policy/file-rules.ts";
 import { readMounts } from "../files/mounts.ts";
 import { INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
-import { Cell, type CellPlan } from "./sandbox/cell.ts";
+import { Cell, DATA_DESCRIPTOR, type CellPlan } from "./sandbox/cell.ts";
 import { findSecretTwins, ForeignLinks } from "./sandbox/foreign-links.ts";
 import { seccompFilter } from "./sandbox/seccomp-filter.ts";
 import { enterNamespace, findCover, hasNamespaces, type CoverScope } from "./sandbox/state-cover.ts";
-import { buildFileView, secretPathsOf, type SandboxScope } from "./sandbox/file-view.ts";
+import { buildFileView, secretPathsOf, type SandboxScope, type ViewPart } from "./sandbox/file-view.ts";
 import { WarmCells, type CellRequest } from "./sandbox/warm-cells.ts";
 
 export { isInView, type SandboxScope } from "./sandbox/file-view.ts";
@@ -103,14 +103,21 @@ interface HiddenFiles {
 
 function planCell(scope: SandboxScope, filters: SeccompFilters, { secrets, foreign }: HiddenFiles): CellPlan {
   const view = buildFileView(scope, secrets, foreign);
+  const data = view.flatMap((part) => part.data ?? []);
+  const optionsOf = ({ data: own, options }: ViewPart): readonly string[] => {
+    if (own === undefined) return options;
+    // Times cannot be given to a file of a read-only mount; what is written to one of the hand's bytes is lost.
+    const option = own.seconds === undefined ? "--ro-bind-data" : "--bind-data";
+    return ["--perms", own.rights, option, String(DATA_DESCRIPTOR + data.indexOf(own)), own.at];
+  };
   const words = [
     [BUBBLEWRAP, "--seccomp", String(INHERITED_DESCRIPTOR)],
-    ...view.map(({ options }) => options),
+    ...view.map(optionsOf),
     isolationOptions(scope),
     ["--"],
   ].flat();
   const filter = scope.confined === "files" ? filters.without : filters.withSockets;
-  return { words, filter, view, env: scope.env, state: scope.state };
+  return { words, filter, view, data, env: scope.env, state: scope.state };
 }
 
 /** Files of the workspace that a command must not see because of another name that they have. */

@@ -10,6 +10,7 @@ import { preferForOomKill } from "../memory-watch.ts";
 import { ACTION_TAG_VARIABLE, actionTag, holdTag, releaseTag } from "../orphans.ts";
 import { childrenOf } from "../proc.ts";
 import type { ViewPart } from "./file-view.ts";
+import type { ViewData } from "./view-data.ts";
 
 /*
  * A cell is a sandbox whose shell waits for an order on its input. It runs one command and ends with it. The input is a
@@ -24,6 +25,8 @@ export interface CellPlan {
   readonly filter: Uint8Array;
   /** The parts of the view. */
   readonly view: readonly ViewPart[];
+  /** The bytes of the hand in the view, for the descriptors from `DATA_DESCRIPTOR` on. */
+  readonly data: readonly ViewData[];
   readonly env: { readonly [name: string]: string };
   /** The hand's own folder. */
   readonly state: string;
@@ -52,6 +55,9 @@ const READY = "\n";
 /** The descriptor of the pipe that becomes the command's input: the shell reads its own input in advance. */
 const INPUT_DESCRIPTOR = 4;
 
+/** The first of the descriptors of pipes on which a sandbox reads files of its view. */
+export const DATA_DESCRIPTOR = 5;
+
 /** The exit code of a command that could not be begun in its folder. */
 const NOT_BEGUN = 126;
 
@@ -72,7 +78,7 @@ export class Cell {
   }
 
   /** Starts a cell; throws when no process can be started. */
-  static open({ words, filter, env, state }: CellPlan): Cell {
+  static open({ words, filter, env, state, data }: CellPlan): Cell {
     const [program = "", ...args] = [...words, ...WAITING_SHELL];
     const tag = actionTag(state, `cell-${(opened += 1)}`);
     holdTag(tag);
@@ -80,12 +86,14 @@ export class Cell {
       const child = spawn(program, args, {
         cwd: "/",
         env: { ...env, [ACTION_TAG_VARIABLE]: tag },
-        stdio: withoutLeaks(["pipe", "pipe", "pipe", "pipe", "pipe"]),
+        stdio: withoutLeaks(["pipe", "pipe", "pipe", "pipe", "pipe", ...data.map(() => "pipe" as const)]),
         // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
         detached: true,
       });
       if (child.pid !== undefined) preferForOomKill(child.pid);
       writeInherited(child, filter);
+      for (const [index, { bytes }] of data.entries()) writeInherited(child, bytes, DATA_DESCRIPTOR + index);
+      child.stdin?.write(setTimes(data));
       return new Cell(child, tag);
     } catch (thrown) {
       releaseTag(tag);
@@ -172,6 +180,15 @@ function orderText({ line, cwd, tag, memoryBytes, hasInput }: CellOrder): string
   }\n`;
 }
 
+/** Lines that give files of the view their times. */
+function setTimes(data: readonly ViewData[]): string {
+  return data
+    .flatMap(({ at, seconds }) =>
+      seconds === undefined ? [] : [`touch -c -d @${seconds} ${quoteWord(at)} 2>/dev/null\n`],
+    )
+    .join("");
+}
+
 function quoteWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -181,7 +198,7 @@ function isShown({ at, shows }: ViewPart, root: string): boolean {
   if (shows === "fixed") return true;
   const inside = statIfAny(root + at);
   if (inside === undefined) return false;
-  if (shows === "empty") return inside.dev !== statIfAny(at)?.dev;
+  if (shows === "own") return inside.dev !== statIfAny(at)?.dev;
   const outside = statIfAny(shows.path);
   return outside !== undefined && outside.dev === inside.dev && outside.ino === inside.ino;
 }

@@ -6,6 +6,8 @@ import type { Confinement } from "@vidro/core";
 import { isWithin } from "../../files/is-within.ts";
 import { findSecretPaths } from "../../policy/secret-paths.ts";
 import { ClosedPaths } from "./closed-paths.ts";
+import { findGitData } from "./git-view.ts";
+import type { ViewData } from "./view-data.ts";
 
 /** What a confined command may see and touch. */
 export interface SandboxScope {
@@ -58,8 +60,10 @@ export interface ViewPart {
   readonly at: string;
   /** Bubblewrap options that put it there. */
   readonly options: readonly string[];
-  /** The content of the mount: a path of the host, an empty folder, or a mount that does not depend on the host's files. */
-  readonly shows: { readonly path: string } | "empty" | "fixed";
+  /** The content of the mount: a path of the host, what only the sandbox has, or what does not depend on the host's files. */
+  readonly shows: { readonly path: string } | "own" | "fixed";
+  /** Bytes of the hand that it shows; the options that put them there name a descriptor. */
+  readonly data?: ViewData;
 }
 
 const boundPart = (option: "--ro-bind" | "--bind" | "--dev-bind", path: string, at = path): ViewPart => ({
@@ -70,8 +74,9 @@ const boundPart = (option: "--ro-bind" | "--bind" | "--dev-bind", path: string, 
 const emptyPart = (at: string): ViewPart => ({
   at,
   options: ["--size", String(HAND_LIMITS.scratchBytes), "--tmpfs", at],
-  shows: "empty",
+  shows: "own",
 });
+const dataPart = (data: ViewData): ViewPart => ({ at: data.at, options: [], shows: "own", data });
 const fixedPart = (at: string, options: readonly string[]): ViewPart => ({ at, options, shows: "fixed" });
 
 /** The files that a command sees, in the order in which they are mounted; `foreign` are files of the workspace to hide. */
@@ -131,7 +136,11 @@ function buildNarrowView(scope: SandboxScope, hidden: readonly string[]): readon
   const shut = PARTLY_CLOSED.flatMap((folder) => closed.below(folder)).filter((path) => !isWithin(workspace, path));
   const shown = [...system, workspace];
   const covers = new Set([...shut, ...hidden].filter((path) => shown.some((folder) => isWithin(folder, path))));
+  const inWorkspace = [...covers].filter((path) => path !== workspace && isWithin(workspace, path));
   const canWrite = confined !== "files";
+  // git replaces its index when it writes, which it cannot do with one that is a mount.
+  const data = canWrite ? [] : findGitData(workspace, inWorkspace);
+  for (const { at } of data) covers.delete(at);
   const parts = [
     ...system.flatMap(linkOrFolderPart),
     fixedPart("/dev", canWrite ? ["--dev", "/dev"] : FEW_DEVICES),
@@ -140,12 +149,8 @@ function buildNarrowView(scope: SandboxScope, hidden: readonly string[]): readon
     // Sockets can be used on a read-only mount, and those of docker, dbus and others are in /run.
     ...["/tmp", "/var/tmp", "/run"].map(emptyPart),
     ...[...covers].flatMap(coverParts),
-    ...(canWrite
-      ? pinParts(
-          [...covers].filter((path) => isWithin(workspace, path)),
-          workspace,
-        )
-      : []),
+    ...data.map(dataPart),
+    ...(canWrite ? pinParts(inWorkspace, workspace) : []),
     boundPart(canWrite ? "--bind" : "--ro-bind", workspace),
   ];
   return [...sortByDepth(parts), ...(workspace === "/" ? [] : [fixedPart("/", ["--remount-ro", "/"])])];

@@ -92,5 +92,6 @@ export class WarmCells {
 }
 
 function keyOf({ plan, surroundings }: CellRequest): string {
-  return JSON.stringify([plan.words, plan.env, surroundings]);
+  const data = plan.data.map(({ id, seconds }) => [id, seconds]);
+  return JSON.stringify([plan.words, plan.env, surroundings, data]);
 }
