@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { textIn } from "@vidro/core";
+import { HAND_LIMITS, textIn } from "@vidro/core";
 import type { Action, Hand, JsonObject, Order } from "@vidro/core";
 import { CAPABILITIES, fitReply } from "@vidro/core/wire/agent-ws";
 import { southboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
@@ -266,6 +266,50 @@ test("a hand tells the facts of its host and its workspace when it is asked, and
   const older = await joined(t, ["command.exec", "tool.run", "action.judge"]);
   assert.deepEqual(await older.link.surroundings?.(), {});
   assert.deepEqual(older.asked, []);
+});
+
+test("the whole output is read over the link from any byte on, and a hand that cannot give it is not asked", async (t) => {
+  const { link, workspace } = await joined(t);
+  const text = "0123456789\n".repeat(40_000);
+  writeFileSync(join(workspace, "long.txt"), text);
+  const cat = action("command", { command: "cat", args: ["long.txt"] });
+  await link.perform(orderOf(cat), deaf, QUIET);
+  const part = await link.readSpool?.(cat.id, 300_000);
+  assert.ok(part !== undefined && "data" in part);
+  assert.equal(part.bytes, text.length);
+  assert.equal(Buffer.from(part.data, "base64").toString(), text.slice(300_000));
+  const older = await joined(t, ["command.exec", "tool.run", "action.judge"]);
+  const refused = await older.link.readSpool?.(cat.id, 0);
+  assert.ok(refused !== undefined && "code" in refused && refused.code === "NOT_FOUND");
+  assert.match(refused.message, /update Vidro on its host/);
+  assert.deepEqual(older.asked, []);
+});
+
+test("a piece of an output that is none is not believed: other than base64, too long, or of an impossible size", async () => {
+  let said: JsonObject = {};
+  const link = southboundLink({
+    capabilities: CAPABILITIES,
+    tools: [],
+    epoch: 1,
+    close: () => undefined,
+    send: ({ id }) => queueMicrotask(() => link.reply({ id: id ?? "", ok: true, ...said })),
+  });
+  const sound: JsonObject = { data: "YWI=", bytes: 2 };
+  const lies: readonly JsonObject[] = [
+    {},
+    { ...sound, data: "<b>ab</b>" },
+    { ...sound, data: 7 },
+    { ...sound, data: "A".repeat(HAND_LIMITS.spoolPartBytes * 2) },
+    { ...sound, bytes: -1 },
+    { ...sound, bytes: 1.5 },
+    { ...sound, bytes: HAND_LIMITS.spoolBytes + 1 },
+  ];
+  for (said of lies) {
+    const part = (await link.readSpool?.("act_1", 0)) ?? {};
+    assert.ok("code" in part && part.code === "TOOL_FAILED", JSON.stringify(said).slice(0, 80));
+  }
+  said = sound;
+  assert.deepEqual(await link.readSpool?.("act_1", 0), sound);
 });
 
 test("facts that do not fit are left out: what a hand says is data of a bounded shape", async () => {

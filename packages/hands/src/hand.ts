@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as hashOf } from "node:crypto";
 import { join } from "node:path";
 import {
   asFault,
@@ -15,6 +15,7 @@ import {
   type JsonObject,
   type Judgement,
   type Order,
+  type SpoolPart,
   type Surroundings,
   type ToolSpec,
 } from "@vidro/core";
@@ -42,7 +43,7 @@ import { fenceOf, openLedger, type LedgerEntry, type Ledger, type ActionStart } 
 import { findOwnFolders } from "./policy/own-state.ts";
 import { killLeftovers, killStragglers } from "./exec/orphans.ts";
 import { endWaitingCells, findHostSandbox } from "./exec/sandbox.ts";
-import { pruneSpools, readSpool } from "./exec/spool.ts";
+import { pruneSpools, readSpool, readSpoolPart, spoolFile } from "./exec/spool.ts";
 import type { LocalHandOptions, ProbePoint } from "./hand-options.ts";
 import { specOf, type HandContext, type HandTool, type ToolExecution } from "./tools/tool.ts";
 import { planConfinement, warmSandbox } from "./tools/run-held.ts";
@@ -59,14 +60,13 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
   const own = holdFolder(options.reserved === undefined ? state : resolveFolder(options.reserved, process.cwd()));
   const env = buildEnvironment(options.env ?? processEnvironment(), workspace);
   const { policy } = options;
-  const sandbox = () => findHostSandbox(policy.secrets);
   const context: HandContext = {
     workspace,
     get state() {
       return own.path;
     },
     reserved: () => findOwnFolders(own.path),
-    sandbox,
+    sandbox: () => findHostSandbox(policy.secrets),
     secrets: () => policy.secrets,
     background: new BackgroundProcesses(() => own.path),
     env,
@@ -151,9 +151,8 @@ class LocalHand implements Hand {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     try {
-      const { additions } = this.#options;
       const judged = await this.#judgeInput(action, await this.#toolFor(action));
-      const always = await ruleForPlan(judged, additions, this.#context);
+      const always = await ruleForPlan(judged, this.#options.additions, this.#context);
       // As it is written in a file.
       const offered = always === undefined ? {} : { always: JSON.parse(JSON.stringify(always)) as JsonObject };
       return { ...judged, ledger: this.#ledger.mark, ...offered };
@@ -184,6 +183,16 @@ class LocalHand implements Hand {
     }
   }
 
+  async readSpool({ id }: Action, from: number): Promise<SpoolPart | FaultReport> {
+    try {
+      const known = this.#ledger.find(id);
+      const isOurs = known?.state === "finished" && known.by === undefined;
+      return readSpoolPart(isOurs ? spoolFile(this.#spools, id) : "", from);
+    } catch (thrown) {
+      return asFault(thrown).report();
+    }
+  }
+
   async acknowledge(action: string, by?: string): Promise<void> {
     this.#ledger.acknowledge(action, by);
   }
@@ -205,7 +214,7 @@ class LocalHand implements Hand {
   async #join(order: Order, signal: AbortSignal, live: LiveQueue): Promise<ActionEnd> {
     const receivedAt = performance.now();
     const { id, tool, input } = order.action;
-    const payload = sha256(canonicalJson({ tool, input }));
+    const payload = hashOf("sha256", canonicalJson({ tool, input }));
     const underway = this.#running.get(id) ?? this.#begin({ order, payload, receivedAt });
     if (underway.by !== order.by) return otherOrdererEnd();
     if (underway.payload !== payload) throw reusedIdFault(id);
@@ -286,7 +295,7 @@ class LocalHand implements Hand {
     const isOurs = known.holder.pid === here.pid && known.holder.started === here.started;
     if (!isOurs && isAlive(known.holder)) throw busyFault(id);
     if (this.#tools.get(tool)?.idempotent === true) return undefined;
-    const partial = readSpool(this.#spoolOf(id));
+    const partial = readSpool(spoolFile(this.#spools, id));
     const fault = new Fault(
       "OUTCOME_UNKNOWN",
       "The hand was stopped while this action ran; it may have had its effect.",
@@ -312,7 +321,7 @@ class LocalHand implements Hand {
     const { run, by, action } = order;
     const { id, input } = action;
     const who = { action: id, run, ...(by === undefined ? {} : { by }) };
-    const execution = { plan, context: this.#context, ...who, spool: this.#spoolOf(id), output };
+    const execution = { plan, context: this.#context, ...who, spool: spoolFile(this.#spools, id), output };
     const overdueMs = this.#options.overdueMs ?? HAND_LIMITS.overdueMs;
     try {
       const running = { tool, plan, signal, overdueMs };
@@ -365,7 +374,7 @@ class LocalHand implements Hand {
     const confined = verdict.decision === "allow" ? planConfinement(plan) : undefined;
     // The order to run it follows, or has come: the sandbox is set up while intent and start are recorded.
     if (confined !== undefined) void warmSandbox(confined, this.#context);
-    const hash = sha256(canonicalJson({ plan: pinnedPlan(plan), policy: version }));
+    const hash = hashOf("sha256", canonicalJson({ plan: pinnedPlan(plan), policy: version }));
     return { plan, hash, verdict, policy: version };
   }
 
@@ -383,17 +392,9 @@ class LocalHand implements Hand {
   async #probe(point: ProbePoint, action: string): Promise<void> {
     await this.#options.probe?.(point, action);
   }
-
-  #spoolOf(action: string): string {
-    return join(this.#spools, `${sha256(action).slice(0, 32)}.out`);
-  }
 }
 
 function startOf({ order: { action, run, epoch, by }, payload }: ReceivedOrder): ActionStart {
   const start = { id: action.id, payload, tool: action.tool, run: fenceOf(run, by), epoch, holder: thisProcess() };
   return { ...start, ...(by === undefined ? {} : { by }) };
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

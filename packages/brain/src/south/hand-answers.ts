@@ -1,5 +1,5 @@
-import { Fault, isObject } from "@vidro/core";
-import type { ActionEnd, FaultReport, JsonObject, Judgement, Surroundings } from "@vidro/core";
+import { Fault, HAND_LIMITS, isObject } from "@vidro/core";
+import type { ActionEnd, FaultReport, JsonObject, Judgement, SpoolPart, Surroundings } from "@vidro/core";
 import { ACTION_END_SCHEMA, withKnownCode } from "@vidro/core/wire/action-end";
 import { JUDGEMENT_SCHEMA } from "@vidro/core/wire/judgement";
 import { endOfReply } from "@vidro/core/wire/agent-ws";
@@ -22,6 +22,17 @@ const readFacts = lenientReader(HOST_FACTS_SCHEMA, HOST_FACTS);
 export function soundFacts(value: unknown): Surroundings {
   return isObject(value) ? readFacts(value) : {};
 }
+
+/** A received piece of a whole output, when it is one. */
+export function soundSpoolPart(value: unknown): SpoolPart | FaultReport {
+  const { data, bytes } = isObject(value) ? value : {};
+  const isSize = typeof bytes === "number" && Number.isInteger(bytes) && bytes >= 0 && bytes <= HAND_LIMITS.spoolBytes;
+  if (isSize && typeof data === "string" && data.length <= PART_CHARS && BASE64.test(data)) return { data, bytes };
+  return new Fault("TOOL_FAILED", "The hand sent a malformed piece of an output.").report();
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const PART_CHARS = Math.ceil(HAND_LIMITS.spoolPartBytes / 3) * 4;
 
 /** The fault of an action whose hand sent a malformed judgement. */
 export function malformedAnswer(misfit: string): FaultReport {

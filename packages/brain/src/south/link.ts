@@ -1,4 +1,4 @@
-import type { Action, ActionEnd, FaultReport, Judgement, Order, Surroundings } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Judgement, Order, SpoolPart, Surroundings } from "@vidro/core";
 
 /** Gets the live output of an action. */
 export type OutputSink = (stream: "stdout" | "stderr", chunk: string) => void;
@@ -14,6 +14,8 @@ export interface HandLink {
   judge(action: Action): Promise<Judgement | FaultReport>;
   /** What the hand tells of its host and workspace, as data; absent where the wire has no words for it. */
   surroundings?(): Promise<Surroundings>;
+  /** The spooled output of an action from a byte on; absent where the wire has no words for it. */
+  readSpool?(action: string, from: number): Promise<SpoolPart | FaultReport>;
   /** Orders an action and resolves with its end. Aborting the signal tells the hand to stop; its end is still awaited. */
   perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd>;
   /** Tells the hand that the outcome of an action is durable; awaits nothing. */

@@ -20,6 +20,8 @@ export const HAND_LIMITS = {
   tailBytes: 64 * KIB,
   /** Whole output kept on the hand. */
   spoolBytes: 64 * MIB,
+  /** Bytes of a whole output that a hand sends in one message; as base64 they fit into one. */
+  spoolPartBytes: 256 * KIB,
   /** Live output of one action. */
   liveBytesPerSecond: 256 * KIB,
   /** Size of all AGENTS.md files that a model is given; the rest is left out. */
@@ -48,14 +50,14 @@ export const HAND_LIMITS = {
   closedMs: 10 * SECOND_MS,
   /** World-readable hard links to files outside the workspace that a sandbox covers. */
   foreignLinks: 256,
-  /** Scripts of package.json files that are followed to find the files that a command runs. */
-  scripts: 32,
   /** Index of a git repository that a sandbox corrects for hidden files; of a larger one git takes them as changed. */
   gitIndexBytes: 32 * MIB,
   /** Indexes and changed files for which a sandbox has a file that git can compare; further ones git takes as changed. */
   gitFiles: 64,
   /** Settings of a git repository that a sandbox heeds. */
   gitConfigBytes: 64 * KIB,
+  /** Scripts of package.json files that are followed to find the files that a command runs. */
+  scripts: 32,
   /** How long a hand may take to notice that another hand or brain was started on its host. */
   statesMs: 2 * SECOND_MS,
   /** How long it may take to cover Vidro's own state before a command. */

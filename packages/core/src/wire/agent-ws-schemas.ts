@@ -59,6 +59,10 @@ export const REQUEST_SCHEMAS: { readonly [method: string]: JsonObject } = {
   "action.cancel": message([], ACTION),
   "action.ack": message([], ACTION),
   "host.facts": { type: "object", additionalProperties: false, properties: {} },
+  "spool.read": message(["offset"], {
+    ...ACTION,
+    offset: { type: "integer", minimum: 0, maximum: HAND_LIMITS.spoolBytes },
+  }),
 };
 
 const saidText: JsonObject = { type: ["string", "null"], maxLength: REGISTER_LIMITS.messageBytes };

@@ -25,6 +25,7 @@ export const CAPABILITIES = [
   "action.cancel",
   "action.ack",
   "host.facts",
+  "spool.read",
 ] as const;
 
 /** Capability of a hand that accepts approvals only with the brain's signature. */

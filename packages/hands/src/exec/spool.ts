@@ -1,6 +1,18 @@
-import { closeSync, fchmodSync, openSync, readSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
-import { HAND_LIMITS } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
+import type { SpoolPart } from "@vidro/core";
 import { trimPartialCharacter } from "./output.ts";
 
 /**
@@ -51,6 +63,28 @@ function openForUser(path: string): number {
   const file = openSync(path, "w", 0o600);
   fchmodSync(file, 0o600);
   return file;
+}
+
+/** The file for the whole output of an action; ids of actions are not names of files. */
+export function spoolFile(folder: string, action: string): string {
+  return join(folder, `${createHash("sha256").update(action).digest("hex").slice(0, 32)}.out`);
+}
+
+/** The spool of an action from a byte on, at most `spoolPartBytes`; throws NOT_FOUND when it is not kept, or no longer. */
+export function readSpoolPart(path: string, from: number): SpoolPart {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (cause) {
+    throw new Fault("NOT_FOUND", "The hand no longer keeps the whole output of this action.", { cause });
+  }
+  try {
+    const part = Buffer.alloc(HAND_LIMITS.spoolPartBytes);
+    const read = readSync(file, part, 0, part.length, from);
+    return { data: part.toString("base64", 0, read), bytes: fstatSync(file).size };
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The beginning of the spool of an action that never ended; undefined if it is empty or missing. */

@@ -298,3 +298,27 @@ test("receipts go only to a brain that stores them", async (t) => {
   await handler.receive(shell("a2", "echo two", { session_epoch: 2 }));
   assert.equal((sent.at(-1)?.["receipt"] as JsonObject | undefined)?.["action"], "a2");
 });
+
+test("the whole of an output that was cut is read in pieces, and of no action that this brain did not order", async (t) => {
+  const { handler, sent, hand } = await stage(t);
+  await handler.receive(shell("a1", "seq 1 100000"));
+  const whole = Array.from({ length: 100_000 }, (_, n) => `${n + 1}\n`).join("");
+  let read = "";
+  for (let bytes = 1; read.length < bytes;) {
+    await handler.receive({ method: "spool.read", id: "s", action_id: "a1", offset: read.length });
+    const { ok, data, bytes: size } = sent.at(-1) ?? {};
+    assert.equal(ok, true);
+    bytes = Number(size);
+    read += Buffer.from(typeof data === "string" ? data : "", "base64").toString();
+  }
+  assert.equal(read, whole);
+  const other = { id: "a2", tool: "shell", input: { command: "seq 1 100000" }, callId: "" };
+  const order = { action: other, run: "r", epoch: 1, ttlMs: 60_000, by: "another client" };
+  for await (const event of hand.perform(order, new AbortController().signal)) if (event.type !== "output") break;
+  for (const action of ["a2", "a3", "../ledger.db"]) {
+    await handler.receive({ method: "spool.read", id: "s", action_id: action, offset: 0 });
+    assert.deepEqual([sent.at(-1)?.["ok"], sent.at(-1)?.["code"]], [false, "NOT_FOUND"], action);
+  }
+  await handler.receive({ method: "spool.read", id: "s", action_id: "a1", offset: -1 });
+  assert.equal(sent.at(-1)?.["code"], "BAD_REQUEST");
+});

@@ -1,5 +1,5 @@
 import { asFault, Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
-import type { ActionEnd, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Hand, JsonObject, Judgement, SpoolPart } from "@vidro/core";
 import {
   bytesOf,
   endReply,
@@ -96,6 +96,8 @@ export class MessageHandler {
         return judgementReply(await hand.judge(actionToJudge(fields)));
       case "host.facts":
         return { ok: true, facts: { ...(await hand.surroundings?.()) } as unknown as JsonObject };
+      case "spool.read":
+        return spoolReply(await hand.readSpool?.(spooledAction(action), Number(fields["offset"])));
       case "action.cancel":
         this.#stop(action);
         return undefined;
@@ -155,11 +157,13 @@ export class MessageHandler {
       ...(action === undefined ? {} : { action_id: action }),
     };
     const whole = { ...named, ...fitReply(reply, this.#maxBytes - bytesOf(named) - METHOD_BYTES) };
-    if (this.#options.send(whole) || action === undefined || request?.method === "action.judge") return;
+    if (this.#options.send(whole) || action === undefined || ASKING.has(request?.method ?? "")) return;
     if (this.#unsent.size < REGISTER_LIMITS.orders) this.#unsent.set(action, whole);
   }
 }
 
+/** Methods whose replies are not kept for a later connection: they are asked again. */
+const ASKING = new Set(["action.judge", "spool.read"]);
 /** Bytes reserved for the method that signed HTTP adds to a reply. */
 const METHOD_BYTES = 32;
 /** Bytes reserved for the seq of an output part, which is set after splitting. */
@@ -169,3 +173,15 @@ function judgementReply(judgement: Judgement | FaultReport): JsonObject {
   if ("code" in judgement) return { ok: false, error: judgement.message, code: judgement.code };
   return { ok: true, judgement: { ...judgement } as unknown as JsonObject };
 }
+
+/** An action of which only the id counts. */
+function spooledAction(id: string): Action {
+  return { id, tool: "", input: {}, callId: "" };
+}
+
+function spoolReply(part: SpoolPart | FaultReport = new Fault("NOT_FOUND", NO_SPOOLS).report()): JsonObject {
+  if ("code" in part) return { ok: false, error: part.message, code: part.code };
+  return { ok: true, ...part };
+}
+
+const NO_SPOOLS = "This hand keeps no whole outputs.";

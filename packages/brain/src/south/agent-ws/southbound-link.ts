@@ -1,9 +1,19 @@
 import { Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import { isRecall, recallOf } from "@vidro/core/run";
-import type { Action, ActionEnd, FaultReport, JsonObject, Judgement, Order, Surroundings, ToolSpec } from "@vidro/core";
+import type {
+  Action,
+  ActionEnd,
+  FaultReport,
+  JsonObject,
+  Judgement,
+  Order,
+  SpoolPart,
+  Surroundings,
+  ToolSpec,
+} from "@vidro/core";
 import { bareOrder, faultOf, judgeMessage, orderMessage, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HandLink, OutputSink } from "../link.ts";
-import { soundFacts, soundJudgement, soundReply } from "../hand-answers.ts";
+import { soundFacts, soundJudgement, soundReply, soundSpoolPart } from "../hand-answers.ts";
 import { fallbackJudgement } from "../fallback-policy.ts";
 
 /** The transport under a link of southbound messages. */
@@ -64,7 +74,7 @@ class MessageLink implements SouthboundLink {
   /** For a hand whose replies do not: settles when its previous order is over. */
   #before: Promise<unknown> = Promise.resolve();
   #gone = false;
-  /** How often facts were asked for, which makes the ids of these messages. */
+  /** How often facts and spools were asked for, which makes the ids of these messages. */
   #asked = 0;
 
   constructor(wire: SouthboundWire, warranting: AddWarrant | undefined) {
@@ -88,6 +98,15 @@ class MessageLink implements SouthboundLink {
     const late = { ms: REGISTER_LIMITS.factsMs, fault: away("It did not tell the facts of its host in time.") };
     const reply = await this.#ask({ method: "host.facts", id }, { id, late });
     return reply["ok"] === true ? soundFacts(reply["facts"]) : {};
+  }
+
+  async readSpool(action: string, from: number): Promise<SpoolPart | FaultReport> {
+    if (!this.#can("spool.read")) return new Fault("NOT_FOUND", NO_SPOOLS).report();
+    this.#asked += 1;
+    const id = `spool-${this.#asked}`;
+    const late = { ms: REGISTER_LIMITS.judgeMs, fault: away("It did not send the output in time.") };
+    const reply = await this.#ask({ method: "spool.read", id, action_id: action, offset: from }, { id, late });
+    return reply["ok"] === true ? soundSpoolPart(reply) : faultOf(reply);
   }
 
   async perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
@@ -193,6 +212,7 @@ class MessageLink implements SouthboundLink {
   }
 }
 
+const NO_SPOOLS = "This hand is of a version that gives out no whole outputs; update Vidro on its host.";
 const NOT_BEGUN = "The action was aborted before it was ordered; nothing was run.";
 const NO_END = "The hand took the order and never said how it ended.";
 const FORGETFUL = "This hand cannot be asked what became of an earlier order.";

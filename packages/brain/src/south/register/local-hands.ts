@@ -7,6 +7,7 @@ import type {
   HandRow,
   Judgement,
   Order,
+  SpoolPart,
   Surroundings,
   ToolSpec,
 } from "@vidro/core";
@@ -149,6 +150,12 @@ class LentHand implements Hand {
 
   surroundings(): Promise<Surroundings> {
     return this.#use(async (hand) => (await hand.surroundings?.()) ?? {}).catch(() => ({}));
+  }
+
+  readSpool(action: Action, from: number): Promise<SpoolPart | FaultReport> {
+    return this.#use(async (hand) => (await hand.readSpool?.(action, from)) ?? new Fault("NOT_FOUND").report()).catch(
+      unavailable,
+    );
   }
 
   judge(action: Action): Promise<Judgement | FaultReport> {

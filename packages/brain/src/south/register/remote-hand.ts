@@ -10,6 +10,7 @@ import type {
   HandEvent,
   Judgement,
   Order,
+  SpoolPart,
   Surroundings,
   ToolSpec,
 } from "@vidro/core";
@@ -119,6 +120,15 @@ export class RemoteHand implements Hand {
       return (await this.#connectedLink().surroundings?.()) ?? {};
     } catch {
       return {};
+    }
+  }
+
+  async readSpool({ id }: Action, from: number): Promise<SpoolPart | FaultReport> {
+    try {
+      const part = await this.#connectedLink().readSpool?.(id, from);
+      return part ?? new Fault("NOT_FOUND", `The link to ${this.#description.name} carries no whole outputs.`).report();
+    } catch (thrown) {
+      return asFault(thrown).report();
     }
   }
 

@@ -1,5 +1,5 @@
-import { Fault } from "@vidro/core";
-import type { Action, ActionEnd, FaultReport, Hand, HandEvent, JsonObject, ToolSpec } from "@vidro/core";
+import { asFault, Fault } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Hand, HandEvent, JsonObject, SpoolPart, ToolSpec } from "@vidro/core";
 
 /** A hand and its name. */
 interface NamedHand {
@@ -69,7 +69,8 @@ export function routedHand(named: readonly NamedHand[]): Hand {
       routed.set(action.id, hand);
       yield* hand.perform({ ...order, action }, signal);
     },
-    allowAlways: async (action, approved) => allowAt(route(action), approved),
+    allowAlways: async (action, approved) => allowAt(() => route(action), approved),
+    readSpool: async (action, from) => readSpoolAt(() => route(action), from),
     watch(wake) {
       const forgets = hands.map(({ hand }) => hand.watch?.(wake));
       return () => forgets.forEach((forget) => forget?.());
@@ -84,19 +85,35 @@ export function routedHand(named: readonly NamedHand[]): Hand {
   };
 }
 
+/** Reads the whole output of an action from the hand that it went to. */
+async function readSpoolAt(route: () => readonly [Hand, Action], from: number): Promise<SpoolPart | FaultReport> {
+  try {
+    const [hand, action] = route();
+    const part = await hand.readSpool?.(action, from);
+    return part ?? new Fault("NOT_FOUND", `${hand.id} keeps no whole outputs.`).report();
+  } catch (thrown) {
+    return asFault(thrown).report();
+  }
+}
+
 /** Adds a rule to the policy of the hand that an action goes to; POLICY_DENIED when that policy is the host's own. */
-async function allowAt([hand, action]: readonly [Hand, Action], approved: string): Promise<string | FaultReport> {
-  const added = await hand.allowAlways?.(action, approved);
-  return added ?? new Fault("POLICY_DENIED", `The policy of ${hand.id} is that host's own.`).report();
+async function allowAt(route: () => readonly [Hand, Action], approved: string): Promise<string | FaultReport> {
+  try {
+    const [hand, action] = route();
+    const added = await hand.allowAlways?.(action, approved);
+    return added ?? new Fault("POLICY_DENIED", `The policy of ${hand.id} is that host's own.`).report();
+  } catch (thrown) {
+    return asFault(thrown).report();
+  }
 }
 
 /**
- * The hands by distinct names: the id of a hand replaces a name that another hand has, too, or that is more than one
- * word, since models read it.
+ * The hands by distinct names: the id of a hand replaces a name that another hand has, too, as its name or as its id,
+ * or that is more than one word, since models read it.
  */
 function withDistinctNames(named: readonly NamedHand[]): readonly NamedHand[] {
   return named.map(({ name, tags, hand }) => {
-    const isShared = named.some((other) => other.hand !== hand && other.name === name);
+    const isShared = named.some((other) => other.hand !== hand && (other.name === name || other.hand.id === name));
     return { name: isShared || !WORD.test(name) ? hand.id : name, tags: tags.filter((tag) => WORD.test(tag)), hand };
   });
 }

@@ -8,9 +8,10 @@ import type {
   JsonObject,
   Judgement,
   Order,
+  SpoolPart,
   Surroundings,
 } from "@vidro/core";
-import { soundEnd, soundFacts, soundJudgement } from "../hand-answers.ts";
+import { soundEnd, soundFacts, soundJudgement, soundSpoolPart } from "../hand-answers.ts";
 import type { HandLink, OutputSink } from "../link.ts";
 import { topicOfBrain } from "./relay-server.ts";
 import type { SignedMessages } from "./signed-messages.ts";
@@ -56,6 +57,10 @@ export class RelayCalls {
         return reply["fault"] === undefined ? soundJudgement(reply["judgement"]) : faultIn(reply["fault"]).report();
       },
       surroundings: () => inTime(this.#call({ link, send }, { type: "facts", hand })),
+      readSpool: async (action: string, from: number): Promise<SpoolPart | FaultReport> => {
+        const reply = await this.#call({ link, send }, { type: "spool", hand, action, from });
+        return reply["fault"] === undefined ? soundSpoolPart(reply["part"]) : faultIn(reply["fault"]).report();
+      },
       perform: async (order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> => {
         const asked = { type: "perform", hand, order: asJson(order), stopped: signal.aborted };
         return soundEnd((await this.#call({ link, send, hear, signal }, asked))["end"]);

@@ -52,6 +52,12 @@ export class RelayServer {
         const facts = (await there(link).surroundings?.()) ?? {};
         return { facts: facts as unknown as Json };
       });
+    if (type === "spool")
+      void this.#serve(from, id, async () => {
+        const part = await there(link).readSpool?.(textIn(message, "action") ?? "", Number(message["from"]));
+        if (part === undefined) throw new Fault("NOT_FOUND", "The link to the hand carries no whole outputs.");
+        return isFault(part) ? { fault: part as unknown as Json } : { part: { ...part } };
+      });
     if (type === "perform")
       void this.#serve(from, id, async (signal) => {
         const hear = (stream: string, chunk: string): void => this.#reply(from, { type: "output", id, stream, chunk });

@@ -125,6 +125,23 @@ describe("a call of a hand that is connected to another brain", () => {
     assert.deepEqual(own.acknowledged, ["act_1"]);
   });
 
+  it("reads a whole output through the other brain, and tells why it cannot", async (t) => {
+    const part = { data: "YWI=", bytes: 2 };
+    const asked: unknown[] = [];
+    const readSpool = async (...words: readonly unknown[]) => (asked.push(words), part);
+    const keeping = await pair(t, { ...linkOf(async () => DONE), readSpool });
+    assert.deepEqual(await keeping.link.readSpool?.("act_1", 7), part);
+    assert.deepEqual(asked, [["act_1", 7]]);
+    const bare = await pair(
+      t,
+      linkOf(async () => DONE),
+    );
+    await assert.rejects(async () => bare.link.readSpool?.("act_1", 0), { code: "NOT_FOUND" });
+    const lying = await pair(t, { ...linkOf(async () => DONE), readSpool: async () => ({ data: "<b>", bytes: 2 }) });
+    const lie = (await lying.link.readSpool?.("act_1", 0)) ?? {};
+    assert.equal("code" in lie && lie.code, "TOOL_FAILED");
+  });
+
   it("gives the facts of the hand's host, and none of a hand that tells none", async (t) => {
     const facts = { system: "Debian 13", shell: "bash" };
     const telling = await pair(t, { ...linkOf(async () => DONE), surroundings: async () => facts });
