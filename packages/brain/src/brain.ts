@@ -26,6 +26,8 @@ import { KeptTools } from "./catalog/kept-tools.ts";
 import { keptToolJournal } from "./run/kept-tool-journal.ts";
 import { Runs } from "./run/runs.ts";
 import { TaskStreams } from "./run/task-streams.ts";
+import { wholeOutputs } from "./run/whole-output.ts";
+import type { ReadWholeOutput } from "./run/whole-output.ts";
 import { RunRequests } from "./run/run-requests.ts";
 import { sharedCostsIn } from "./run/shared-costs.ts";
 import type { CostBounds } from "./run/shared-costs.ts";
@@ -56,6 +58,8 @@ export interface Brain {
   readonly records: Records;
   /** What models used and cost, by day and thread. */
   readonly spending: SpendingSums;
+  /** The whole outputs that hands keep. */
+  readonly wholeOutput: ReadWholeOutput;
   /** Incarnation of the store; it tells whether the store was restored from a backup. */
   readonly incarnation: Incarnation;
   /** Audit of the store against its seals; a store in memory has none. */
@@ -124,14 +128,17 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   await hands.load();
   const endRelay = await openRelay(bus, { records, hands, report: (thrown) => report("relay", thrown) });
   const requests = options.config.get("store") === undefined ? undefined : new RunRequests(records, Date.now);
+  const redactor = homeRedactor(home, config.secrets(), () => keySourceOf(config)?.keys ?? NO_KEYS);
+  const hand = ({ hand: ids = LOCAL_HAND, workspace }: { readonly hand?: string; readonly workspace: string }) =>
+    hands.at(ids, workspace);
   const runs = new Runs({
     journal,
     keptTools,
     ...(requests === undefined ? {} : { pass: (request) => requests.pass(request) }),
     model,
-    hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
+    hand,
     live: observed.live,
-    redactor: homeRedactor(home, config.secrets(), () => keySourceOf(config)?.keys ?? NO_KEYS),
+    redactor,
     generation: incarnation.generation,
     sharedCosts: sharedCostsIn(spending, costBounds(config), Date.now),
     language: taskLanguage,
@@ -145,6 +152,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   return {
     ...state,
     runs,
+    wholeOutput: wholeOutputs({ journal, hand, redactor }),
     journal,
     model,
     hand: (workspace) => hands.at(LOCAL_HAND, workspace),
@@ -157,12 +165,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await requests?.close();
       await runs.close();
       endRelay?.();
-      await hands.close();
-      await local?.close();
-      await journal.close();
-      await Promise.all([knowledge.close(), documents.close()]);
-      await bus?.close();
-      await traces?.close();
+      for (const part of [hands, local, journal, knowledge, documents, bus, traces]) await part?.close();
     },
   };
 }

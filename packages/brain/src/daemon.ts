@@ -339,6 +339,9 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<World> {
   const tools = (ids?: string): Promise<readonly ToolSpec[]> => hands.tools(ids);
   return {
     runs,
+    wholeOutput: brain.wholeOutput,
+    verify: (run) => brain.journal.verify(run),
+    ...(brain.audit === undefined ? {} : { checkSeals: brain.audit.checkRun }),
     agents,
     threads: new Threads(records, { agents, tools }),
     responses: new StoredResponses(records),

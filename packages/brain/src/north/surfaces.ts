@@ -27,6 +27,8 @@ import { knowledgeSurface } from "./knowledge.ts";
 import type { KnowledgeDependencies } from "./knowledge.ts";
 import { mcpSurface } from "./mcp.ts";
 import type { McpDependencies } from "./mcp/mcp-tool.ts";
+import { evidenceSurface } from "./run-evidence.ts";
+import type { EvidenceDependencies } from "./run-evidence.ts";
 import { openaiSurface } from "./openai.ts";
 import type { ChatDependencies } from "./openai.ts";
 import { openApi } from "./ops/openapi.ts";
@@ -54,6 +56,7 @@ export interface SurfaceDependencies
     ChatDependencies,
     ConsoleDependencies,
     DocumentDependencies,
+    EvidenceDependencies,
     HookDependencies,
     JournalDependencies,
     KeptToolDependencies,
@@ -84,6 +87,7 @@ export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surfa
   keptToolsSurface,
   openaiSurface,
   journalSurface,
+  evidenceSurface,
   handsSurface,
   signedHands,
   invitations,

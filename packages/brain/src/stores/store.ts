@@ -1,4 +1,4 @@
-import type { Bus, Journal, Records, SpendingSums } from "@vidro/core";
+import type { Bus, CheckRunSeals, Journal, Records, SpendingSums } from "@vidro/core";
 import type { DamagedRun } from "./damage.ts";
 import type { SealKey } from "./seal.ts";
 
@@ -59,6 +59,7 @@ export interface StoreOptions {
 export interface Audit {
   /** Checks all seals against the store, reports each difference, and returns what is covered. */
   check(tell: (finding: string) => void): SealReport;
+  readonly checkRun: CheckRunSeals;
 }
 
 /** The extent of a store's seals. */

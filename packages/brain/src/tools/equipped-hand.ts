@@ -20,6 +20,7 @@ export function equippedHand(hand: Hand, tools: readonly BrainTool[], ownerOf: O
     workspace: hand.workspace,
     tools: [...hand.tools, ...added.map(({ spec }) => spec)],
     ...(hand.surroundings === undefined ? {} : { surroundings: () => hand.surroundings!() }),
+    ...(hand.readSpool === undefined ? {} : { readSpool: (action, from) => hand.readSpool!(action, from) }),
     ...(hand.receiptKey === undefined ? {} : { receiptKey: hand.receiptKey }),
     async judge(action) {
       const tool = toolOf(action);
@@ -77,8 +78,9 @@ async function* performOwn(
   })();
   for (;;) {
     const end = await Promise.race([ended, news.promise]);
+    // Renewed before the chunks are given: what is shown while a reader takes its time with one is news again.
+    news = Promise.withResolvers();
     for (const chunk of shown.splice(0)) yield { type: "output", stream: "stdout", chunk };
     if (end !== undefined) return yield end;
-    news = Promise.withResolvers();
   }
 }

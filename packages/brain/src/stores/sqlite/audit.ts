@@ -1,4 +1,5 @@
 import { STORE_LIMITS } from "@vidro/core";
+import type { RunSealReport } from "@vidro/core";
 import { digestOf, isSealSignature } from "../seal.ts";
 import type { PrunedRun, StoreSeal, SealedRun, SealKey } from "../seal.ts";
 import { NO_SEAL, SealMark } from "../seal-mark.ts";
@@ -19,18 +20,20 @@ interface SealRow {
 
 /** Audits a store in a file against its seals. */
 export function sqliteAudit(connection: SqliteConnection, path: string, key: SealKey): Audit {
+  const inSnapshot = <Result>(work: () => Result): Result =>
+    connection.look(() => {
+      const { database } = connection;
+      // One snapshot of the store while other processes go on writing.
+      database.exec("BEGIN");
+      try {
+        return work();
+      } finally {
+        database.exec("COMMIT");
+      }
+    });
   return {
-    check: (tell) =>
-      connection.look(() => {
-        const { database } = connection;
-        // One snapshot of the store while other processes go on writing.
-        database.exec("BEGIN");
-        try {
-          return new Check(connection, key, tell).all(new SealMark(path));
-        } finally {
-          database.exec("COMMIT");
-        }
-      }),
+    check: (tell) => inSnapshot(() => new Check(connection, key, tell).all(new SealMark(path))),
+    checkRun: (run, tell) => inSnapshot(() => new Check(connection, key, tell).one(run)),
   };
 }
 
@@ -80,6 +83,23 @@ class Check {
     };
   }
 
+  one(run: string): RunSealReport {
+    const found = query<SealRow>(
+      this.#connection.database,
+      "SELECT number, body, signature FROM seal WHERE instr(body, ?) > 0 ORDER BY number",
+    );
+    let [seals, upTo, at]: [number, number, number | undefined] = [0, 0, undefined];
+    for (const { number, body, signature } of found.all(JSON.stringify(run))) {
+      if (!this.#isSigned({ number, body, signature })) continue;
+      const seal: StoreSeal = JSON.parse(body);
+      const sealed = seal.runs.filter(({ id }) => id === run);
+      if (sealed.length === 0) continue;
+      for (const one of sealed) this.#checkRun(one, number);
+      [seals, upTo, at] = [seals + 1, Math.max(upTo, ...sealed.map(({ seq }) => seq)), seal.at];
+    }
+    return { seals, key: this.#key.fingerprint, upTo, at };
+  }
+
   /** Reads which runs signed seals say were deleted; a seal with a wrong signature says nothing. */
   #collectPruned(): void {
     for (const { body, signature } of this.#pages<SealRow>("SELECT number, body, signature FROM seal", "number")) {
@@ -92,14 +112,20 @@ class Check {
   #checkSeal({ number, body, signature }: SealRow): void {
     const expected = (this.#last?.number ?? 0) + 1;
     if (number !== expected) this.#tell(`seal ${expected} is missing; ${number} comes next`);
-    if (!isSealSignature(this.#key, body, signature))
-      return this.#tell(`seal ${number} is not signed with the key of this home (SHA-256 ${this.#key.fingerprint})`);
+    if (!this.#isSigned({ number, body, signature })) return;
     const seal: StoreSeal = JSON.parse(body);
     if (seal.number !== number || seal.previous !== (this.#last?.digest ?? ""))
       this.#tell(`seal ${number} does not follow the one before it`);
     for (const run of seal.runs) this.#checkRun(run, number);
     for (const { kind, id, digest } of seal.records) this.#records.set(nameOf(kind, id), digest);
     this.#last = { number, digest: digestOf(body), upTo: seal.upTo, at: seal.at };
+  }
+
+  /** Whether a seal is signed, and tells when it is not; what another wrote may be no JSON at all. */
+  #isSigned({ number, body, signature }: SealRow): boolean {
+    if (isSealSignature(this.#key, body, signature)) return true;
+    this.#tell(`seal ${number} is not signed with the key of this home (SHA-256 ${this.#key.fingerprint})`);
+    return false;
   }
 
   #checkRun(sealed: SealedRun, seal: number): void {
