@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { isObject, textIn } from "@vidro/core";
@@ -353,3 +354,46 @@ for (const [language, locale, home] of [
     assert.equal(await page.evaluate("document.documentElement.lang"), "en");
     await context.close();
   });
+
+test("all of an output that the journal cut is read from the hand in pages, as text, and can be saved", async () => {
+  const { page } = shown;
+  const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n + 1} <b>\u202e</b>`);
+  writeFileSync(join(stage.workspace, "long.txt"), `${lines.join("\n")}\n`);
+  const run = await shown.startRun('run "cat long.txt"');
+  await page.getByRole("button", { name: /^Show all output \(/ }).click();
+  const output = page.getByRole("region", { name: "All output" });
+  await output.getByText("lines 1 to 500 of 20,000").waitFor();
+  await output.getByRole("button", { name: "Later lines" }).click();
+  await output.getByText("lines 501 to 1,000 of 20,000").waitFor();
+  const text = await output.locator("pre").innerText();
+  assert.ok(text.startsWith("line 501 <b>") && text.includes("line 1000 <b>"), text.slice(0, 80));
+  assert.ok(!text.includes("\u202e") && text.includes("u202e"), "what turns text round is spelled out");
+  assert.equal(await output.locator("pre b").count(), 0);
+  await shown.assertAccessible();
+  const [saved] = await Promise.all([page.waitForEvent("download"), output.getByText("Save all").click()]);
+  assert.equal(readFileSync(await saved.path(), "utf8"), `${lines.join("\n")}\n`);
+  rmSync(join(stage.home, "hand", "spool"), { recursive: true });
+  await shown.open(`/runs/${run}`);
+  await page.getByRole("button", { name: /^Show all output \(/ }).click();
+  await page.getByText("The hand no longer keeps the whole output of this action.").waitFor();
+});
+
+test("the journal of a run says whether its hash chain is whole, and where it is not any more", async () => {
+  const { page } = shown;
+  const run = await shown.startRun("how much disk is free?");
+  await page.getByRole("link", { name: "Journal" }).click();
+  await page.locator(".chain").getByText("chain verified").waitFor();
+  await page.locator(".chain").getByText("all sealed").waitFor();
+  await shown.assertAccessible();
+  {
+    using database = new DatabaseSync(join(stage.home, "journal.db"));
+    const number = "(SELECT number FROM run WHERE id = ?)";
+    database.prepare(`UPDATE entry SET at = at + 1 WHERE seq = 2 AND run = ${number}`).run(run);
+  }
+  await page.getByRole("button", { name: "Verify again" }).click();
+  await page.locator(".chain").getByText("not as it was written").waitFor();
+  await page
+    .locator(".chain")
+    .getByText(/entry 2: /)
+    .waitFor();
+});

@@ -1,5 +1,5 @@
 import { Vidro, VidroError } from "@vidro/client";
-import { textIn } from "@vidro/core";
+import { isObject, textIn } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { translate } from "../words/translate.ts";
 
@@ -12,27 +12,32 @@ export async function request(
   path: string,
   body?: JsonObject,
 ): Promise<JsonObject> {
+  const response = await requestStream(path, {
+    method,
+    headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return objectIn(response);
+}
+
+/** Sends a request whose answer the caller reads as it comes; rejects with a VidroError when there is none. */
+export async function requestStream(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(path, {
-      method,
-      headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      cache: "no-store",
-    });
+    response = await fetch(location.origin + path, { ...init, cache: "no-store" });
   } catch (cause) {
     throw new VidroError("CONNECTION_LOST", translate("The brain does not answer."), { cause });
   }
+  if (response.ok) return response;
+  const said = await objectIn(response);
+  const words = textIn(said, "error") ?? translate("The brain refused.");
+  throw new VidroError(textIn(said, "code") ?? "BAD_ANSWER", words, { status: response.status });
+}
+
+/** The object that an answer is; an empty one when it is something else. */
+async function objectIn(response: Response): Promise<JsonObject> {
   const said = (await response.json().catch(() => ({}))) as Json;
-  const answer = typeof said === "object" && said !== null && !Array.isArray(said) ? (said as JsonObject) : {};
-  if (response.ok) return answer;
-  throw new VidroError(
-    textIn(answer, "code") ?? "BAD_ANSWER",
-    textIn(answer, "error") ?? translate("The brain refused."),
-    {
-      status: response.status,
-    },
-  );
+  return isObject(said) ? said : {};
 }
 
 /** The failure, in the brain's words. */

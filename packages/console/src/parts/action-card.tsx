@@ -8,6 +8,7 @@ import { translate } from "../words/translate.ts";
 import { TranslatedText } from "../words/translated.tsx";
 import { Link } from "./route.tsx";
 import { Block, Line } from "./text.tsx";
+import { WholeOutput } from "./whole-output.tsx";
 import { decisionWords } from "./words.ts";
 
 /** An action: exactly what was done, where, and what came of it. */
@@ -36,6 +37,9 @@ export const ActionCard = memo(function ActionCard({
         <span className="end">{endWords(item)}</span>
       </header>
       {item.outcome !== undefined && <OutcomeText outcome={item.outcome} />}
+      {item.outcome?.kind === "process" && item.outcome.spool !== undefined && (
+        <WholeOutput run={run} action={item.action.id} bytes={item.outcome.stdout.bytes + item.outcome.stderr.bytes} />
+      )}
       {item.fault !== undefined && <Block text={item.fault.message} />}
       <div className="facts">
         <span>

@@ -4,7 +4,7 @@ import { CONSOLE_LIMITS } from "@vidro/core";
 import type { Entry } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
 import { localeNow, translate } from "../words/translate.ts";
-import { TranslatedText } from "../words/translated.tsx";
+import { ChainState } from "./chain-state.tsx";
 import { Copy } from "./copy.tsx";
 import { ForkForm } from "./fork-form.tsx";
 import { VirtualList } from "./virtual-list.tsx";
@@ -32,12 +32,7 @@ export function JournalView(props: {
           {translate("Export")}
         </button>
         <Copy text={curlOf(run)} label={translate("Copy curl")} />
-        <span className="quiet small">
-          <TranslatedText
-            phrase="The chain of its hashes is checked by {command}"
-            values={{ command: <code>vidro audit verify</code> }}
-          />
-        </span>
+        <ChainState run={run} />
       </div>
       {shown.length === 0 && <p className="empty">{translate("No entry has these words.")}</p>}
       <div className="card journal">

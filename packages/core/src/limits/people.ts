@@ -124,6 +124,10 @@ export const CONSOLE_LIMITS = {
   lineChars: 2000,
   /** Characters of one block of text that are shown. */
   blockChars: 20_000,
+  /** Characters of a whole output that are read from a hand to be shown; all of it can be saved. */
+  outputChars: 8 * MIB,
+  /** Lines of a whole output that are shown at once. */
+  outputLines: 500,
   /** Characters of one entry of a journal that are shown. */
   entryChars: 100_000,
 } as const;
