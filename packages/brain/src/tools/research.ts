@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { Fault, KNOWLEDGE_LIMITS } from "@vidro/core";
+import { asFault, Fault, KNOWLEDGE_LIMITS } from "@vidro/core";
 import type { JsonObject, Outcome, ToolSpec } from "@vidro/core";
 import type { DocumentMatch } from "../knowledge/document-index.ts";
 import type { Documents } from "../knowledge/documents.ts";
@@ -57,11 +57,22 @@ export function researchTool(
         if (docs.size < most)
           for (const match of await documents.search(text, most - docs.size))
             docs.set(`${match.path}:${match.line}`, sectionOf(match));
-      for (const text of web === undefined ? [] : queries)
-        if (docs.size < most)
-          for (const result of await web!.search({ text, limit: most - docs.size, signal }))
-            docs.set(result.url, pageOf(result, web!.name));
-      return outcomeOf([...docs.values()].slice(0, most), queries);
+      const failure = web === undefined ? undefined : await searchWeb();
+      return outcomeOf([...docs.values()].slice(0, most), { queries, failure });
+
+      /** Fills up from the web. Its failure fails the research only where nothing else was found; else it is told. */
+      async function searchWeb(): Promise<string | undefined> {
+        try {
+          for (const text of queries)
+            if (docs.size < most)
+              for (const result of await web!.search({ text, limit: most - docs.size, signal }))
+                docs.set(result.url, pageOf(result, web!.name));
+          return undefined;
+        } catch (thrown) {
+          if (docs.size === 0 || signal.aborted) throw thrown;
+          return asFault(thrown).message;
+        }
+      }
     },
   };
 }
@@ -90,8 +101,12 @@ function pageOf({ title, url, snippet }: WebResult, service: string): SourcedDoc
   return { doc: { title, url, snippet, meta: { service } }, source: `${url}, found by ${service}` };
 }
 
-function outcomeOf(found: readonly SourcedDocument[], queries: readonly string[]): Outcome {
-  const lines = found.map(({ doc, source }, index) => `[${index + 1}] ${doc.title} (${source})\n${doc.snippet}`);
+function outcomeOf(
+  found: readonly SourcedDocument[],
+  { queries, failure }: { readonly queries: readonly string[]; readonly failure: string | undefined },
+): Outcome {
+  const docs = found.map(({ doc, source }, index) => `[${index + 1}] ${doc.title} (${source})\n${doc.snippet}`);
+  const lines = failure === undefined ? docs : [...docs, `[the web was not searched to the end: ${failure}]`];
   const nothing = `[nothing is known about ${queries.map((query) => JSON.stringify(query)).join(", ")}]`;
   const text = lines.length === 0 ? nothing : lines.join("\n\n");
   return { kind: "value", text, data: { docs: found.map(({ doc }) => doc) } };
@@ -102,7 +117,9 @@ function readInput({ queries, maxDocs = KNOWLEDGE_LIMITS.docsUnasked, ...others 
   if (stray !== undefined)
     throw new Fault("BAD_ARGUMENTS", `research: there is no field ${stray}; it takes queries and maxDocs.`);
   const texts = Array.isArray(queries)
-    ? queries.filter((query) => typeof query === "string" && query.trim() !== "")
+    ? queries.filter(
+        (query) => typeof query === "string" && query.trim() !== "" && query.length <= KNOWLEDGE_LIMITS.titleChars,
+      )
     : [];
   if (
     !Array.isArray(queries) ||
@@ -110,7 +127,10 @@ function readInput({ queries, maxDocs = KNOWLEDGE_LIMITS.docsUnasked, ...others 
     texts.length === 0 ||
     texts.length > KNOWLEDGE_LIMITS.queries
   )
-    throw new Fault("BAD_ARGUMENTS", `research: queries is a list of 1 to ${KNOWLEDGE_LIMITS.queries} texts.`);
+    throw new Fault(
+      "BAD_ARGUMENTS",
+      `research: queries is a list of 1 to ${KNOWLEDGE_LIMITS.queries} texts of at most ${KNOWLEDGE_LIMITS.titleChars} characters.`,
+    );
   if (typeof maxDocs !== "number" || !Number.isInteger(maxDocs) || maxDocs < 1 || maxDocs > KNOWLEDGE_LIMITS.docs)
     throw new Fault("BAD_ARGUMENTS", `research: maxDocs is a whole number from 1 to ${KNOWLEDGE_LIMITS.docs}.`);
   return { queries: texts.map(String), most: maxDocs };

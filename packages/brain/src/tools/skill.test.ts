@@ -51,6 +51,23 @@ test("a file outside of the skill, and a skill that is not there, are refused", 
   assert.throws(() => tool.check({ name: "nope" }), { code: "BAD_ARGUMENTS" });
 });
 
+test("a field that the tool does not have, and a file that is no path, are refused and not passed over", (t) => {
+  const [tool] = toolsIn(skillFolder(t));
+  assert.ok(tool);
+  for (const more of [
+    { path: "notes/signing.md" },
+    { file: 5 },
+    { file: null },
+    { file: "" },
+    { file: "x".repeat(5000) },
+  ])
+    assert.throws(
+      () => tool.check({ name: "release", ...more }),
+      { code: "BAD_ARGUMENTS", message: /^skill: / },
+      JSON.stringify(more).slice(0, 40),
+    );
+});
+
 test("without skills there is no tool", () => {
   assert.deepEqual(toolsIn("/nonexistent"), []);
 });

@@ -23,13 +23,19 @@ export function skillTools<Skill extends LoadedSkill>({
   read,
 }: SkillSource<Skill>): readonly BrainTool[] {
   if (skills.length === 0) return [];
-  const find = (input: JsonObject): Skill => {
-    const found = skills.find(({ name }) => name === input["name"]);
-    if (found !== undefined) return found;
-    throw new Fault(
-      "BAD_ARGUMENTS",
-      `There is no such skill; there are: ${skills.map(({ name }) => name).join(", ")}.`,
-    );
+  const find = ({ name: wanted, file, ...others }: JsonObject): { readonly skill: Skill; readonly file?: string } => {
+    const skill = skills.find(({ name }) => name === wanted);
+    if (skill === undefined)
+      throw new Fault(
+        "BAD_ARGUMENTS",
+        `There is no such skill; there are: ${skills.map(({ name }) => name).join(", ")}.`,
+      );
+    const [stray] = Object.keys(others);
+    if (stray !== undefined)
+      throw new Fault("BAD_ARGUMENTS", `skill: there is no field ${stray}; it takes name and file.`);
+    if (file === undefined) return { skill };
+    if (typeof file === "string" && file !== "" && file.length <= SKILL_LIMITS.pathChars) return { skill, file };
+    throw new Fault("BAD_ARGUMENTS", `skill: file is a path of 1 to ${SKILL_LIMITS.pathChars} characters.`);
   };
   return [
     {
@@ -38,10 +44,8 @@ export function skillTools<Skill extends LoadedSkill>({
       reason: "it reads the brain's own skills",
       check: (input) => void find(input),
       async run(input) {
-        const skill = find(input);
-        const { file } = input;
-        if (typeof file === "string")
-          return { kind: "value", text: read(skill, file), data: { name: skill.name, file } };
+        const { skill, file } = find(input);
+        if (file !== undefined) return { kind: "value", text: read(skill, file), data: { name: skill.name, file } };
         const others = files(skill);
         const tail = others.length === 0 ? "" : `\n\n[Other files of this skill: ${others.join(", ")}]`;
         return { kind: "value", text: skill.body + tail, data: { name: skill.name, files: [...others] } };
