@@ -124,7 +124,7 @@ const GIVEN = {
     maxLength: SCHEDULE_LIMITS.cronChars,
     description: "Minute, hour, day of the month, month, day of the week, as cron has them, in the brain's time zone.",
   },
-  task: { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars },
+  task: { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars, pattern: "\\S" },
   agent: NAME,
   hand: SELECTOR,
   workspace: WORKSPACE,

@@ -27,7 +27,8 @@ export function objectSchema(properties: JsonObject, required: readonly string[]
 
 /** How long a call waits, in milliseconds. */
 function waitIn({ wait_s: wait }: JsonObject): number {
-  return typeof wait === "number" ? wait * SECOND : MCP_LIMITS.waitMs;
+  // Whole milliseconds: a timer takes no others.
+  return typeof wait === "number" ? Math.round(wait * SECOND) : MCP_LIMITS.waitMs;
 }
 
 /** Starts a run and follows it; a client that cancels the call stops the run that the call has started. */
