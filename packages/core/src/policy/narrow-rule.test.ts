@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fc from "fast-check";
 import { isNarrowestFor, narrowestRule } from "./narrow-rule.ts";
 import { parsePolicy } from "./parse.ts";
 import { judgePlan } from "./policy.ts";
@@ -98,6 +99,13 @@ test("there is no rule for what no rule can be about alone", () => {
     { kind: "files", files: [write("/srv/work/a"), write("/srv/work/b")] },
     write("/srv/work/*"),
     write("/srv/work/{home}"),
+    page("https://*.com/"),
+    page("https://*/"),
+    page("https://docs.*.org/a"),
+    { kind: "facts", facts: "*" },
+    process(["make"], { cwd: "/srv/*" }),
+    process([""]),
+    shell(""),
     shell("make", { state: "open" }),
     process(["make"], { state: "open" }),
     shell("x".repeat(5000)),
@@ -111,4 +119,54 @@ test("rules about two plans have two ids, the rule about one plan always the sam
   const [first, second] = [narrowestRule(one, policy), narrowestRule(other, policy)];
   assert.deepEqual([first?.id, second?.id], ["always-make-dist", "always-make-dist-2"]);
   assert.ok(isNarrowestFor({ ...first }, one) && !isNarrowestFor({ ...first }, other));
+});
+
+test("the narrowest rule about any page allows pages of its host alone", () => {
+  const policy = parsePolicy(SHIPPED, PLACES);
+  const label = fc.stringMatching(/^[a-z0-9*]{1,4}$/);
+  const host = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => `${labels.join(".")}.test`);
+  fc.assert(
+    fc.property(host, host, (one, other) => {
+      fc.pre(one !== other);
+      const rule = narrowestRule(page(`https://${one}/`), policy);
+      if (rule === undefined) return;
+      const added = { ...policy, rules: [rule], added: new Set([rule.id]) };
+      assert.equal(judgePlan(page(`https://${one}/other?q=1`), added).decision, "allow");
+      assert.equal(judgePlan(page(`https://${other}/`), added).decision, "ask");
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("the id of a rule of always says what it is about, in a bounded number of letters", () => {
+  const policy = parsePolicy(SHIPPED, PLACES);
+  const idOf = (plan: Plan): string | undefined => narrowestRule(plan, policy)?.id;
+  assert.equal(idOf(process(["npm", "run", "build:all"])), "always-npm-run-build-all");
+  assert.equal(idOf(write("/srv/work/notes.md")), "always-write-notes.md");
+  assert.equal(idOf(page("https://docs.example.org/x")), "always-fetch-docs.example.org");
+  assert.equal(idOf({ kind: "facts", facts: "processes" }), "always-facts-processes");
+  assert.equal(idOf({ kind: "order", tool: "mail__send", input: {}, definition: "d1" }), "always-mail__send");
+  assert.equal(idOf(shell("!!!")), "always");
+  assert.match(idOf(shell(`echo ${"word ".repeat(99)}`)) ?? "", /^.{40,48}$/);
+});
+
+test("the narrowest rule about a mounted tool holds for one definition of it, whatever its input is", () => {
+  const plan: Plan = { kind: "order", tool: "mail__send", input: { to: "a" }, definition: "d1" };
+  const policy = withAlways(plan);
+  assert.equal(judgePlan({ ...plan, input: { to: "b" } }, policy).decision, "allow");
+  assert.equal(judgePlan({ ...plan, definition: "d2" }, policy).decision, "ask");
+  assert.equal(judgePlan({ ...plan, changed: true }, policy).decision, "ask");
+  assert.equal(judgePlan({ ...plan, tool: "mail__sendall" }, policy).decision, "ask");
+});
+
+test("a path that is too long for a rule has none, and neither has a folder that is", () => {
+  const policy = parsePolicy(SHIPPED, PLACES);
+  const long = `/srv/${"x".repeat(5000)}`;
+  for (const plan of [
+    write(long),
+    process(["make"], { cwd: long }),
+    process(["make", long]),
+    shell("make", { cwd: long }),
+  ])
+    assert.equal(narrowestRule(plan, policy), undefined);
 });

@@ -52,10 +52,14 @@ function matchedPart(plan: Plan): MatchedPart | undefined {
     }
     case "fetch": {
       const { hostname, href } = new URL(plan.url);
+      // A star is legal in the host of an address, and in a rule it would stand for other hosts.
+      if (hostname.includes("*")) return undefined;
       return { kind: "fetch", hosts: [hostname], examples: { match: [href], not_match: [] } };
     }
     case "facts":
-      return { kind: "facts", facts: [plan.facts], examples: { match: [plan.facts], not_match: [] } };
+      return plan.facts.includes("*")
+        ? undefined
+        : { kind: "facts", facts: [plan.facts], examples: { match: [plan.facts], not_match: [] } };
     case "order": {
       const { tool, definition } = plan;
       // A tool of a hand that reports no plans is not judged by a policy of that hand.

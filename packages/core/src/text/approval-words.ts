@@ -306,7 +306,11 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
     case "facts":
       return [[rows.facts, planWords(plan)]];
     case "order":
-      return [[rows.tool, quoteWord(plan.tool)], ...inputRows(plan.input)];
+      // The names of fields are the model's words: bare, one called "class" would look like the row that Vidro adds.
+      return [
+        [rows.tool, quoteWord(plan.tool)],
+        ...inputRows(plan.input, (name) => `${rows.input} ${quoteWord(name)}`),
+      ];
   }
 }
 
@@ -338,9 +342,9 @@ function digestRows({ digests = {}, unseen = [] }: ProcessPlan | ShellPlan, phra
 }
 
 /** The input that is to be written, never shortened; the plan itself holds only its digest. */
-function inputRows(input: JsonObject): readonly ApprovalRow[] {
+function inputRows(input: JsonObject, nameOf = escapeInvisible): readonly ApprovalRow[] {
   return Object.entries(input).map(([name, value]) => [
-    escapeInvisible(name),
+    nameOf(name),
     lines(typeof value === "string" ? value : JSON.stringify(value)),
   ]);
 }

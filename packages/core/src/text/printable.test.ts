@@ -44,6 +44,10 @@ test("a line is cut to its length and says so", () => {
   assert.equal(oneLine("a\n  b\tc", 20), "a b c");
   assert.equal(oneLine("abcdef", 4), "abc…");
   assert.equal(oneLine("🐰🐰🐰🐰", 3), "🐰🐰…");
+  assert.equal(oneLine("🐰🐰🐰", 3), "🐰🐰🐰");
+  assert.equal(oneLine("abcd", 4), "abcd");
+  // What follows the characters that are looked at is never dropped without a sign.
+  assert.equal(oneLine(`abcd${" ".repeat(12)}e`, 4), "abc…");
 });
 
 test("a quoted word is what a shell gives back, byte for byte", () => {

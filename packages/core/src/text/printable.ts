@@ -16,9 +16,14 @@ const CONTROLS =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
+/** Text in which nothing has to be removed; most text is, and this test is cheaper than the removal. */
+const PLAIN = /^[\n\t -~]*$/;
+
 /** Text without control sequences, and without control characters other than line feed and tab. */
 export function printable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replaceAll(SEQUENCES, "").replaceAll(CONTROLS, "").toWellFormed();
+  if (PLAIN.test(text)) return text;
+  // Well-formed first: two halves of a character could otherwise meet where what was between them is removed.
+  return text.toWellFormed().replaceAll("\r\n", "\n").replaceAll(SEQUENCES, "").replaceAll(CONTROLS, "");
 }
 
 /** A value as one line of JSON with control characters escaped; a parser reads the same value. */
@@ -38,6 +43,7 @@ export function oneLine(text: string, chars: number): string {
   const line = printable(text.slice(0, chars * 4))
     .replaceAll(/\s+/g, " ")
     .trim();
+  if (line.length <= chars && text.length <= chars * 4) return line;
   const points = Array.from(line);
   return points.length > chars || text.length > chars * 4
     ? `${points.slice(0, Math.max(0, chars - 1)).join("")}…`
