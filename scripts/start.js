@@ -1,4 +1,5 @@
-// npm start [-- "<task>"]: sets up what is missing, then brings up the daemon, or runs the task.
+// npm start [-- "<task>" | -- <command>]: sets up what is missing, then brings up the daemon, or runs the task or the
+// command of vidro.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -13,10 +14,9 @@ await bundler;
 // Without a bundle the commands run from their sources, and start in more than twice the time.
 if (spawnSync(process.execPath, [`${ROOT}scripts/bundler/main.js`], { stdio: "inherit" }).status !== 0)
   process.stderr.write("vidro: the commands could not be bundled; they start from their sources\n");
-const words = process.argv.slice(2);
-if (words.length === 0) tryBuild();
-const args = words.length === 0 ? ["up"] : ["run", ...words];
 const vidro = `${ROOT}packages/cli/bin/vidro`;
+const args = commandLine(process.argv.slice(2));
+if (args[0] === "up") tryBuild();
 // npm runs scripts in the repository; the task is about the folder that the person is in.
 const cwd = process.env["INIT_CWD"] ?? process.cwd();
 const child = spawn(vidro, args, { stdio: "inherit", cwd });
@@ -25,6 +25,17 @@ for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(si
 child.on("exit", (code, signal) => {
   process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
 });
+
+/**
+ * The command line of vidro: its own words when they begin with a command, which help knows; other words are a task.
+ * @param {string[]} words
+ */
+function commandLine(words) {
+  const [first] = words;
+  if (first === undefined) return ["up"];
+  const isCommand = /^[a-z]/.test(first) && spawnSync(vidro, ["help", first], { stdio: "ignore" }).status === 0;
+  return isCommand || first === "help" ? words : ["run", ...words];
+}
 
 /** Builds the console. When that fails, for want of a network, the daemon starts all the same, and its page says so. */
 function tryBuild() {
