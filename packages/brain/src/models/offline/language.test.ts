@@ -23,6 +23,7 @@ describe("the language of a task", () => {
     ["escreva um teste para o leitor de arquivos", "pt"],
     ["escribe una prueba para el lector de archivos", "es"],
     ["qué framework o libs se usan", "es"],
+    ["que servidor dns está configurado", "pt"],
   ] as const)
     test(`${task} is ${language}`, () => assert.equal(languageOf(task, "en"), language));
 

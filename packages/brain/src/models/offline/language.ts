@@ -21,7 +21,7 @@ const KNOWN_SHARE = 1 / 3;
 /** Words that people say alike in every language. */
 const WORLDWIDE: ReadonlySet<string> = new Set(
   `cpu cpus ram swap uptime kernel ip ips dns gpu gpus df ps ls top env hostname whoami pwd git docker ssd hdd wifi uname distro
-   gateway inodes crontab cron dmesg log logs commit commits branch stash`.split(/\s+/),
+   gateway inodes crontab cron dmesg log logs commit commits branch stash npm version`.split(/\s+/),
 );
 
 /** The language that a task is written in; `fallback` where nothing tells. */
@@ -64,7 +64,9 @@ function isTyped(task: string): boolean {
 export function letteredLanguage(text: string): Language | undefined {
   const prose = text.replace(/"[^"]*"|`[^`]*`|“[^”]*”/g, " ").toLowerCase();
   if (/[¿¡ñ]|(^|\s)(qué|cuál|cuán|dónde|cómo|más)|ción(\s|$)/.test(prose)) return "es";
-  return /[ãõçêôâà]|(^|\s)é(\s|$)/.test(prose) ? "pt" : undefined;
+  if (/[ãõçêôâà]|(^|\s)é(\s|$)/.test(prose)) return "pt";
+  // Who writes accents and asks "que" or "como" without one asks in Portuguese: in Spanish it would be "qué".
+  return /^(que|como)\s.*[áéíóú]/.test(prose.trim()) ? "pt" : undefined;
 }
 
 /** Whether words tell no language: a quoted command or a path speaks English whatever its writer speaks. */
