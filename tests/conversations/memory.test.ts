@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { ANY_PORT, DaemonProcess } from "../support/daemon-process.ts";
+import { DaemonProcess } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi } from "../support/fake-openai.ts";
 
@@ -92,7 +92,7 @@ test("a stored conversation remembers a tool's output when the brain is killed b
   const answers: unknown[] = [];
   let thread: string | undefined;
   for (const task of TASKS) {
-    await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+    await using daemon = await DaemonProcess.up(stage);
     thread ??= ((await (await post(daemon, "/v1/conversations", {})).json()) as { thread_uuid: string }).thread_uuid;
     const body = { model: "bunny", messages: [{ role: "user", content: task }] };
     const reply = (await (await post(daemon, `/v1/conversations/${thread}/messages`, body)).json()) as {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { FAULTS } from "@vidro/core";
 import type { Event, JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { ANY_PORT, DaemonProcess } from "../support/daemon-process.ts";
+import { DaemonProcess } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, hang, text, textWith } from "../support/fake-openai.ts";
 import type { FakeOpenAi } from "../support/fake-openai.ts";
 
@@ -34,7 +34,7 @@ test("words to a run survive a kill, are recorded once for their key, and the mo
   await using stage = await stageWith(model);
   let run = "";
   {
-    await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+    await using daemon = await DaemonProcess.up(stage);
     const asked = model.next();
     run = await daemon.run("list the texts");
     await asked;
@@ -44,7 +44,7 @@ test("words to a run survive a kill, are recorded once for their key, and the mo
     assert.deepEqual([said.code, said.stdout], [0, ""], said.stderr);
     await daemon.end("SIGKILL");
   }
-  await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+  await using daemon = await DaemonProcess.up(stage);
   const events = await eventsOf(daemon, run);
   const path = `/v1/runs/${run}/messages`;
   assert.equal((await post(daemon, path, { text: REMARK }, "k1")).status, 200, "the same words again, after the end");
@@ -64,7 +64,7 @@ test("words that are said while a tool runs come with its result, and nothing is
   );
   t.after(() => model.close());
   await using stage = await stageWith(model);
-  await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+  await using daemon = await DaemonProcess.up(stage);
   const session = ((await (await post(daemon, "/agent/sessions", {})).json()) as { session_id: string }).session_id;
   const asked = model.next();
   const stream = await post(daemon, "/agent/generate", { session_id: session, prompt: "list the texts" });
@@ -84,7 +84,7 @@ test("words to a run that is over, of another owner or without an end are refuse
   const model = await fakeOpenAi(text("done"), textWith("still ", new Promise(() => undefined)));
   t.after(() => model.close());
   await using stage = await stageWith(model);
-  await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+  await using daemon = await DaemonProcess.up(stage);
   const run = await daemon.run("one");
   assert.equal((await eventsOf(daemon, run)).at(-1)?.type, "run.finished");
   const over = await post(daemon, `/v1/runs/${run}/messages`, { text: "more" });

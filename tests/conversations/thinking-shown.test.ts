@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { ANY_PORT, DaemonProcess } from "../support/daemon-process.ts";
+import { DaemonProcess } from "../support/daemon-process.ts";
 import { fakeOpenAi, thinking } from "../support/fake-openai.ts";
 
 /* What a model thinks is shown to who wants it: live, folded in the terminal, and in a field of its own to callers. */
@@ -38,7 +38,7 @@ test("thinking is a live event of the run, without the secrets in it", async (t)
 
 test("a caller of chat completions gets reasoning_content when it asks, streamed and whole, and not otherwise", async (t) => {
   await using stage = await stageWith(t, THOUGHT);
-  await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+  await using daemon = await DaemonProcess.up(stage);
   const ask = async (more: JsonObject): Promise<string> => {
     const messages = [{ role: "user", content: `which colour? ${JSON.stringify(more)}` }];
     const body = JSON.stringify({ model: "bunny", messages, ...more });
@@ -62,7 +62,7 @@ test("a caller of chat completions gets reasoning_content when it asks, streamed
 
 test("a caller of responses gets thinking as reasoning items when it asks, streamed, whole and later, and not otherwise", async (t) => {
   await using stage = await stageWith(t, THOUGHT);
-  await using daemon = await DaemonProcess.up(stage, ANY_PORT);
+  await using daemon = await DaemonProcess.up(stage);
   const ask = async (more: JsonObject): Promise<string> => {
     const body = JSON.stringify({ model: "bunny", input: `which colour? ${JSON.stringify(more)}`, ...more });
     return (await daemon.ask("/v1/responses", { method: "POST", body })).text();

@@ -19,7 +19,7 @@ export type DaemonHome = Pick<Stage, "command" | "workspace">;
 
 /** How a daemon is started. */
 export interface DaemonStart {
-  /** Words behind `vidro up --json`. */
+  /** Words behind `vidro up --json`; without a port it listens on a free one, so that tests can run side by side. */
   readonly flags?: readonly string[];
   /** Flags of Node. */
   readonly node?: readonly string[];
@@ -28,9 +28,6 @@ export interface DaemonStart {
   /** A program and its words that the daemon is started by, such as `unshare`. */
   readonly wrap?: readonly string[];
 }
-
-/** A start on any free port, for daemons of several tests at once. */
-export const ANY_PORT: DaemonStart = { flags: ["--port", "0"] };
 
 /** A daemon in a process of its own, which can be looked at from outside. */
 export class DaemonProcess implements AsyncDisposable {
@@ -57,7 +54,8 @@ export class DaemonProcess implements AsyncDisposable {
   ): Promise<DaemonProcess> {
     const { argv, env } = stage.command;
     const [program = "", ...rest] = argv;
-    const command = [...wrap, program, ...node, ...rest, "up", "--json", ...flags];
+    const port = flags.includes("--port") ? [] : ["--port", "0"];
+    const command = [...wrap, program, ...node, ...rest, "up", "--json", ...port, ...flags];
     const [first = "", ...args] = host === undefined ? command : host.argv(...command);
     const child = spawn(first, args, { cwd: stage.workspace, env, stdio: ["ignore", "pipe", "pipe"] });
     let log = "";
