@@ -128,13 +128,16 @@ export class RunLoop {
 
   /** Answers the open question; resolves when the answer is durable, and rejects as `answeredBy` does. */
   async answer(given: QuestionAnswer): Promise<void> {
-    const answered = await answeredBy(this.#state, given, this.#deps);
-    // Another answer may have come while the hand judged a change.
-    openQuestionOf(this.#state, answered.id);
-    this.#record([answered]);
-    const saved = this.#saved;
-    this.#wake?.();
-    await saved;
+    try {
+      const answered = await answeredBy(this.#state, given, this.#deps);
+      // Another answer may have come while the hand judged a change.
+      openQuestionOf(this.#state, answered.id);
+      this.#record([answered]);
+      this.#wake?.();
+    } finally {
+      // Refusals wait, too: the caller reads in the journal whether the answer that closed the question is the same.
+      await this.#saved;
+    }
   }
 
   /** Records what a person says for the model's next step, once for each id; resolves when it is durable. */
