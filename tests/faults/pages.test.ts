@@ -12,9 +12,9 @@ import { seedStore } from "../support/seed-store.ts";
 
 /* Lists that are longer than one answer. */
 
-const LONG = { timeout: 120_000 };
-const RUNS = 1300;
-const THREADS = 1200;
+const LONG = { timeout: 300_000 };
+const RUNS = 20_000;
+const THREADS = 20_000;
 const AGENTS = 12;
 const TOKENS = 10_050;
 const TOKEN = { secretHash: "", scopes: ["runs"], expires_at: null, revoked: true };
