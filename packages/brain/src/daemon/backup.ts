@@ -213,8 +213,12 @@ async function refuseFilled(folder: string, what: string): Promise<void> {
   if ((await namesIn(folder)).length > 0) throw new Fault("CONFLICT", `${what} has files already: ${folder}`);
 }
 
+/** The names in a folder; none when there is no such folder. A file in its place is refused, since it would be removed. */
 async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch(() => []);
+  return readdir(folder).catch((thrown: unknown) => {
+    if (isObject(thrown) && thrown["code"] === "ENOENT") return [];
+    throw copyFault(thrown, folder);
+  });
 }
 
 async function digestOfFile(path: string): Promise<string> {
