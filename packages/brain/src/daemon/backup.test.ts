@@ -224,3 +224,19 @@ test("a backup with a store in PostgreSQL is not restored without a database for
   });
   assert.equal(existsSync(home), false);
 });
+
+test("agents and skills are copied whole, whatever their files are called", async () => {
+  using place = folder();
+  const [home, copy] = [join(place.path, "home"), join(place.path, "copy")];
+  const files = {
+    "agents/engineer.md": "---\n---\n",
+    "agents/vendors-desk.md": "---\n---\n",
+    "skills/engine-tuning/SKILL.md": "s",
+    "skills/spool/SKILL.md": "s",
+    "skills/web/daemon.json": "{}",
+    "skills/web/Thumbs.db": "no database",
+  };
+  fill(home, files);
+  await backUpHome(home, copy, { now: NOW });
+  assert.deepEqual(filesBelow(copy), [...Object.keys(files), "manifest.json"].sort());
+});

@@ -40,6 +40,8 @@ const DUMP = "store.pgdump";
 /** What belongs to a running process, can be installed again, or would be wrong in another file. */
 const LEFT_OUT =
   /^(?:daemon\.(?:json|lock|log.*)|vidro\.log.*|.*\.db-(?:wal|shm|mark)|engine.*|vendors.*|node_modules|spool)$/;
+/** Folders with the operator's own files, which are copied whole, whatever their names are. */
+const OPERATORS = new Set(["agents", "skills"]);
 /** Copied first, in this order: a mark of seals that is older than its store is valid, a newer one is not. */
 const FIRST = ["journal.db-seal", "journal.db"];
 
@@ -119,8 +121,13 @@ async function statePaths(home: string): Promise<readonly string[]> {
   const paths = found
     .filter((entry) => entry.isFile())
     .map((entry) => relative(home, join(entry.parentPath, entry.name)))
-    .filter((path) => !path.split("/").some((name) => LEFT_OUT.test(name)));
+    .filter((path) => isOperators(path) || !path.split("/").some((name) => LEFT_OUT.test(name)));
   return [...FIRST.filter((path) => paths.includes(path)), ...paths.filter((path) => !FIRST.includes(path)).sort()];
+}
+
+/** Whether a path below a home is that of a file of the operator. */
+function isOperators(path: string): boolean {
+  return OPERATORS.has(path.split("/", 1)[0] ?? "");
 }
 
 /** Copies a file and describes the copy; none of a file that a running process has removed since it was listed. */
@@ -128,7 +135,7 @@ async function copyState(home: string, folder: string, path: string): Promise<re
   const [from, to] = [join(home, path), join(folder, path)];
   makeFolder(dirname(to));
   try {
-    if (path.endsWith(".db")) await copyDatabase(from, to);
+    if (path.endsWith(".db") && !isOperators(path)) await copyDatabase(from, to);
     else await copyFile(from, to);
   } catch (thrown) {
     if (existsSync(from)) throw thrown;
