@@ -240,3 +240,20 @@ test("agents and skills are copied whole, whatever their files are called", asyn
   await backUpHome(home, copy, { now: NOW });
   assert.deepEqual(filesBelow(copy), [...Object.keys(files), "manifest.json"].sort());
 });
+
+test("a home with a file of the manifest's name is refused, since its backup could not be restored", async () => {
+  using place = folder();
+  const copy = join(place.path, "copy");
+  for (const name of ["manifest.json", "store.pgdump"]) {
+    const home = join(place.path, `home of ${name}`);
+    fill(home, { token: "t", [name]: "mine" });
+    await assert.rejects(backUpHome(home, copy, { now: NOW }), { code: "CONFLICT", message: new RegExp(name) });
+    assert.equal(existsSync(copy), false);
+  }
+  fill(join(place.path, "other"), { "skills/web/manifest.json": "mine" });
+  const made = await backUpHome(join(place.path, "other"), copy, { now: NOW });
+  assert.deepEqual(
+    made.files.map(({ path, sha256: digest }) => [path, digest]),
+    [["skills/web/manifest.json", sha256("mine")]],
+  );
+});

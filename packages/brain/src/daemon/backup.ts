@@ -58,6 +58,9 @@ export async function backUpHome(home: string, folder: string, { now, store }: B
   if (resolve(folder).startsWith(`${resolve(home)}/`))
     throw new Fault("BAD_REQUEST", `The backup cannot lie in the home that it is of: ${folder}`);
   const paths = await statePaths(home);
+  const taken = paths.find((path) => path === MANIFEST || path === DUMP);
+  if (taken !== undefined)
+    throw new Fault("CONFLICT", `A backup has a file ${taken} of its own: give the one in ${home} another name.`);
   if (paths.length === 0 && store === undefined)
     throw new Fault("NOT_FOUND", `There is no state in ${home} to back up.`);
   try {
