@@ -50,8 +50,24 @@ test("what is no expression is refused, and the field is named", () => {
     "1,,2 * * * *": /minute/,
     "-1 * * * *": /minute/,
     "@reboot": /five fields/,
+    constructor: /five fields/,
+    toString: /five fields/,
+    "@DAILY": /five fields/,
+    "* * * * * *": /five fields/,
+    "*/100 * * * *": /minute/,
+    "*/-1 * * * *": /minute/,
+    "1/2/3 * * * *": /minute/,
+    "/5 * * * *": /minute/,
+    "٣ * * * *": /minute/,
+    "1.5 * * * *": /minute/,
+    "0x1 * * * *": /minute/,
+    "* * * * sat-sun": /day of the week/,
+    "* * * janfeb *": /month/,
+    "* * L * *": /day of the month/,
+    "* * * * 1#2": /day of the week/,
+    "* * ? * *": /day of the month/,
   };
-  for (const [cron, reason] of Object.entries(table))
+  for (const [cron, reason] of [...Object.entries(table), ["__proto__", /five fields/] as const])
     assert.throws(
       () => parseCron(cron),
       (thrown) => thrown instanceof Fault && reason.test(thrown.message),

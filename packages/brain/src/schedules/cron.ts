@@ -30,21 +30,21 @@ const WEEKDAY: Field = { name: "day of the week", least: 0, most: 7, names: DAYS
 const SUNDAY = 7;
 const FIELDS = [MINUTE, HOUR, DAY, MONTH, WEEKDAY];
 
-const NICKNAMES: Readonly<Record<string, string>> = {
-  "@hourly": "0 * * * *",
-  "@daily": "0 0 * * *",
-  "@weekly": "0 0 * * 0",
-  "@monthly": "0 0 1 * *",
-  "@yearly": "0 0 1 1 *",
-};
+const NICKNAMES: ReadonlyMap<string, string> = new Map([
+  ["@hourly", "0 * * * *"],
+  ["@daily", "0 0 * * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@monthly", "0 0 1 * *"],
+  ["@yearly", "0 0 1 1 *"],
+]);
 
 /** Reads an expression; BAD_REQUEST names the field that is wrong. */
 export function parseCron(text: string): CronTimes {
-  const words = (NICKNAMES[text.trim()] ?? text).trim().split(/\s+/);
+  const words = (NICKNAMES.get(text.trim()) ?? text).trim().split(/\s+/);
   if (words.length !== FIELDS.length)
     throw new Fault(
       "BAD_REQUEST",
-      `A schedule has five fields (minute, hour, day, month, day of the week), such as "0 7 * * 1", or is one of ${Object.keys(NICKNAMES).join(", ")}.`,
+      `A schedule has five fields (minute, hour, day, month, day of the week), such as "0 7 * * 1", or is one of ${[...NICKNAMES.keys()].join(", ")}.`,
     );
   const [minutes, hours, days, months, weekdays] = FIELDS.map((field, place) => valuesOf(field, words[place] ?? ""));
   const [, , dayWord, , weekdayWord] = words;
