@@ -1,8 +1,9 @@
-import { Fault, SCHEDULE_LIMITS } from "@vidro/core";
+import { Fault, HOUR_MS, MINUTE_MS, SCHEDULE_LIMITS } from "@vidro/core";
 
 /*
  * Times in the five fields of cron: minute, hour, day of the month, month, day of the week; in the time zone of the
- * brain. Where both days are restricted, either of them fits, as cron has it.
+ * brain. Where both days are restricted, either of them fits, as cron has it. An hour that the clocks repeat counts twice
+ * for a schedule of every hour, and once for any other.
  */
 
 /** The times that an expression names. */
@@ -48,6 +49,7 @@ export function parseCron(text: string): CronTimes {
     );
   const [minutes, hours, days, months, weekdays] = FIELDS.map((field, place) => valuesOf(field, words[place] ?? ""));
   const [, , dayWord, , weekdayWord] = words;
+  const isHourly = hours?.size === HOUR.most + 1;
   const isEither = dayWord !== "*" && weekdayWord !== "*";
   const fitsDay = (date: Date): boolean => {
     const [byDay, byWeekday] = [days?.has(date.getDate()) === true, weekdays?.has(date.getDay()) === true];
@@ -59,9 +61,10 @@ export function parseCron(text: string): CronTimes {
       for (let offset = 0; offset < SCHEDULE_LIMITS.days; offset += 1) {
         const day = new Date(start.getFullYear(), start.getMonth(), start.getDate() + offset);
         if (!fitsDay(day)) continue;
-        const times = [...(hours ?? [])].flatMap((hour) =>
+        const once = [...(hours ?? [])].flatMap((hour) =>
           [...(minutes ?? [])].map((minute) => timeOn(day, hour, minute)),
         );
+        const times = isHourly && areClocksSet(day) ? once.flatMap(withRepeat) : once;
         // A time that the clocks skip is the same time an hour later, so that times of a day may change places.
         const found = times.filter((time) => time > after).sort((one, other) => one - other)[0];
         if (found !== undefined) return found;
@@ -73,6 +76,24 @@ export function parseCron(text: string): CronTimes {
 
 function timeOn(day: Date, hour: number, minute: number): number {
   return new Date(day.getFullYear(), day.getMonth(), day.getDate(), hour, minute).getTime();
+}
+
+/** Whether the clocks are set on a day. */
+function areClocksSet(day: Date): boolean {
+  const next = new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1);
+  return day.getTimezoneOffset() !== next.getTimezoneOffset();
+}
+
+/** How long before the clocks are set a time is compared with one behind that. */
+const SETTING_MS = 3 * HOUR_MS;
+
+/** A time, and the later one that the clocks show alike. */
+function withRepeat(time: number): readonly number[] {
+  const date = new Date(time);
+  const setBackMs = (new Date(time + SETTING_MS).getTimezoneOffset() - date.getTimezoneOffset()) * MINUTE_MS;
+  const later = new Date(time + setBackMs);
+  const isAlike = later.getHours() === date.getHours() && later.getMinutes() === date.getMinutes();
+  return setBackMs > 0 && isAlike ? [time, later.getTime()] : [time];
 }
 
 /** The values that one field names: `*`, numbers, names, ranges, lists, and steps behind a slash. */
