@@ -59,13 +59,24 @@ export class Schedules {
     return schedule;
   }
 
-  /** Schedules, oldest first. */
-  async list(filter: {
+  /** Schedules, oldest first; fewer than the limit only when there are no more. */
+  async list({
+    after,
+    ...filter
+  }: {
     readonly owner?: string;
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly Schedule[]> {
-    return (await this.#records.list(SCHEDULE_KIND, { ...filter, order: "oldest" })).flatMap(scheduleOf);
+    const found: Schedule[] = [];
+    for (let behind = after; found.length < filter.limit;) {
+      const place = behind === undefined ? {} : { after: behind };
+      const records = await this.#records.list(SCHEDULE_KIND, { ...filter, ...place, order: "oldest" });
+      found.push(...records.flatMap(scheduleOf));
+      behind = records.at(-1)?.id;
+      if (records.length < filter.limit) break;
+    }
+    return found.slice(0, filter.limit);
   }
 
   /** The schedule of that id; NOT_FOUND when there is none, or it is another owner's. */
@@ -113,6 +124,17 @@ export class Schedules {
 
 /** A schedule of a record; none of a record that a newer version wrote in another form. */
 function scheduleOf({ id, owner, body }: StoredRecord): Schedule[] {
-  const isWhole = isObject(body) && typeof body["cron"] === "string" && typeof body["doneUpTo"] === "number";
+  const isWhole = isObject(body) && isCron(body["cron"]) && typeof body["doneUpTo"] === "number";
   return isWhole ? [{ ...(body as Json as unknown as Omit<Schedule, "id" | "owner">), id, owner }] : [];
+}
+
+/** Whether this version can read the times. */
+function isCron(said: Json | undefined): boolean {
+  if (typeof said !== "string") return false;
+  try {
+    parseCron(said);
+    return true;
+  } catch {
+    return false;
+  }
 }
