@@ -51,13 +51,24 @@ export class Hooks {
     return hook;
   }
 
-  /** Hooks, oldest first. */
-  async list(filter: {
+  /** Hooks, oldest first; fewer than the limit only when there are no more. */
+  async list({
+    after,
+    ...filter
+  }: {
     readonly owner?: string;
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly Hook[]> {
-    return (await this.#records.list(KIND, { ...filter, order: "oldest" })).flatMap(hookOf);
+    const found: Hook[] = [];
+    for (let behind = after; found.length < filter.limit;) {
+      const place = behind === undefined ? {} : { after: behind };
+      const records = await this.#records.list(KIND, { ...filter, ...place, order: "oldest" });
+      found.push(...records.flatMap(hookOf));
+      behind = records.at(-1)?.id;
+      if (records.length < filter.limit) break;
+    }
+    return found.slice(0, filter.limit);
   }
 
   /** The hook of that id; undefined when there is none, or it is another owner's. */
