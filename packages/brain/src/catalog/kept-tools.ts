@@ -60,7 +60,13 @@ export class KeptTools {
   /** Kept tools, of one owner or of all; those of threads whose tools changed last come first. */
   async list(owner?: string): Promise<readonly KeptToolRow[]> {
     const filter = { limit: PAGE_LIMITS.items, order: "newest", ...(owner === undefined ? {} : { owner }) } as const;
-    return (await this.#records.list(KIND, filter)).flatMap((record) => rowsOf(record));
+    const rows: KeptToolRow[] = [];
+    for (let after: string | undefined; ;) {
+      const page = await this.#records.list(KIND, { ...filter, ...(after === undefined ? {} : { after }) });
+      rows.push(...page.flatMap((record) => rowsOf(record)));
+      after = page.at(-1)?.id;
+      if (page.length < PAGE_LIMITS.items) return rows;
+    }
   }
 
   /** The tool of an id; NOT_FOUND when there is none, or it is another owner's. */
