@@ -97,3 +97,54 @@ test("a thread keeps its agent and tools, belongs to its owner, and is cast anew
   await agents.delete("doc");
   await assert.rejects(threads.cast(thread), { code: "NOT_FOUND" });
 });
+
+test("the agent that carries out commands is in no list, and can be neither made, changed nor deleted", async () => {
+  const agents = new AgentCatalog(memoryStore().records);
+  const built = await agents.find("direct");
+  await assert.rejects(agents.create(draft("Direct"), "ana"), { code: "CONFLICT" });
+  await assert.rejects(agents.replace("direct", draft("direct", { prompt: "mine" }), "ana"), { code: "CONFLICT" });
+  await assert.rejects(agents.delete(built.uuid), { code: "CONFLICT" });
+  assert.deepEqual(await agents.find("direct"), built);
+  assert.deepEqual(
+    (await agents.list()).map(({ name }) => name),
+    ["bunny"],
+  );
+});
+
+test("one name has one uuid, however it is written, and other names have others", () => {
+  const alike = [
+    ["Café", "café", "CAFÉ", "cafe\u0301"],
+    ["doc writer", "Doc Writer"],
+  ];
+  for (const names of alike) assert.equal(new Set(names.map(agentUuid)).size, 1, names.join());
+  const others = ["doc", "doc ", "d0c", "docs", "döc", "", "文", "文档"];
+  assert.equal(new Set(others.map(agentUuid)).size, others.length);
+  for (const name of others)
+    assert.match(agentUuid(name), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test("a file that cannot be parsed leaves the agents as they were read before", async (t) => {
+  const folder = await folderWith(t, "doc", "first");
+  const agents = new AgentCatalog(memoryStore().records, folder);
+  await agents.load();
+  await writeFile(join(folder, "doc.md"), "no head");
+  await assert.rejects(agents.reload(), { code: "BAD_REQUEST", message: /doc\.md/ });
+  assert.equal((await agents.find("doc")).prompt, "first");
+  await writeFile(join(folder, "doc.md"), "---\n---\nsecond");
+  await agents.reload();
+  assert.equal((await agents.find("doc")).prompt, "second");
+  await rm(join(folder, "doc.md"));
+  await agents.reload();
+  await assert.rejects(agents.find("doc"), { code: "NOT_FOUND" });
+});
+
+test("agents are listed by name behind bunny, each once", async (t) => {
+  const agents = new AgentCatalog(memoryStore().records, await folderWith(t, "mid", "file"));
+  for (const name of ["zoe", "Ana", "mid2", "ábaco"]) await agents.create(draft(name), "ana");
+  await agents.replace("mid", draft("mid", { prompt: "made" }), "ana");
+  assert.deepEqual(
+    (await agents.list()).map(({ name }) => name),
+    ["bunny", "ábaco", "Ana", "mid", "mid2", "zoe"],
+  );
+  assert.equal((await agents.find("MID")).prompt, "made");
+});

@@ -74,6 +74,8 @@ export class AgentCatalog {
   /** Replaces the fields of an agent; its name cannot change, since its uuid is derived from it. */
   async replace(uuidOrName: string, draft: AgentFields, owner: string): Promise<StoredAgent> {
     const { name, uuid } = await this.find(uuidOrName);
+    if (uuid === agentUuid(DIRECT))
+      throw new Fault("CONFLICT", `The agent ${JSON.stringify(name)} is defined by the brain and cannot be changed.`);
     if (agentUuid(draft.name) !== uuid)
       throw new Fault("CONFLICT", `The agent ${JSON.stringify(name)} keeps its name; make a new one for another name.`);
     return agentOf(await this.#records.put({ kind: KIND, id: uuid, owner, body: bodyOf(draft) }));
