@@ -43,9 +43,16 @@ export interface SchemaCompiler {
 /** A class of compilers: `Ajv2020`, which hand and brain load when they first need it. */
 export type SchemaCompilerClass = new (options: object) => SchemaCompiler;
 
-/** Makes a compiler with the options that hand and brain share. */
+/** Makes a compiler with the options that hand and brain share; it throws for a schema that it cannot use. */
 export function createSchemaCompiler(Ajv: SchemaCompilerClass, options: object = {}): SchemaCompiler {
-  return new Ajv({ ...SCHEMA_OPTIONS, ...options });
+  const ajv = new Ajv({ ...SCHEMA_OPTIONS, ...options });
+  return {
+    compile(schema) {
+      // Ajv's own extension: such a schema answers with promises, which are rejected without a caller that waits.
+      if ("$async" in schema) throw new Error('"$async" is not of JSON Schema');
+      return ajv.compile(schema);
+    },
+  };
 }
 
 /** The first thing that does not fit, as words without a full stop; undefined if the value fits. */
