@@ -46,10 +46,13 @@ export async function firstLocal(url: string): Promise<string | undefined> {
 
 /** Whether a server listens at a base URL; it connects and sends nothing. */
 export async function isListening(url: string, timeoutMs: number): Promise<boolean> {
-  const { hostname, pathname, port, protocol } = new URL(url);
+  const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = connect(
-    protocol === "unix:" ? { path: pathname } : { host, port: Number(port || (protocol === "https:" ? 443 : 80)) },
+    // As it is written: a URL has a path with other signs for spaces and accents.
+    protocol === "unix:"
+      ? { path: url.slice(protocol.length) }
+      : { host, port: Number(port || (protocol === "https:" ? 443 : 80)) },
   );
   try {
     await once(socket, "connect", { signal: AbortSignal.timeout(timeoutMs) });
