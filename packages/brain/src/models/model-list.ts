@@ -53,7 +53,9 @@ export async function describeModel(config: Config, name?: string): Promise<Mode
   const [first = ""] = chosen.name.split(",");
   const id = idOf(first);
   const [url] = chosen.servers;
-  const key = await keyOf(serverAt(config) ?? {}).catch(() => undefined);
+  const general = serverAt(config);
+  // Its key belongs to that server alone.
+  const key = general?.url === url ? await keyOf(general ?? {}).catch(() => undefined) : undefined;
   const window =
     url?.startsWith("http") === true ? await windowAt({ url, model: id, ...(key ? { key } : {}) }) : undefined;
   const server: ModelFacts = window === undefined ? {} : { window };
