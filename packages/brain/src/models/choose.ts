@@ -38,6 +38,7 @@ export async function chooseModel(config: Config, name = ""): Promise<ChosenMode
   if (asked === undefined)
     return (await atUrl(config)) ?? (await byKey(config)) ?? (await onThisMachine(config)) ?? offline();
   const names = asked.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
+  if (names.length === 0) throw unknownModel(asked);
   const models = await Promise.all(names.map((one) => byName(one, config)));
   return withReason(chain(models), "VIDRO_MODEL says so", models);
 }

@@ -112,3 +112,10 @@ test("an unknown model is refused with a guess that can be used", async () => {
       return true;
     });
 });
+
+test("a name of commas alone is no model", async () => {
+  for (const name of [",", " , ,"]) {
+    await assert.rejects(chooseModel(await settings({}), name), { code: "MODEL_UNKNOWN" });
+    await assert.rejects(chooseModel(await settings({ VIDRO_MODEL: name })), { code: "MODEL_UNKNOWN" });
+  }
+});
