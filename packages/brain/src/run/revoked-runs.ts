@@ -1,7 +1,9 @@
+import type { Entry } from "@vidro/core";
 import { asFault, Fault, PAGE_LIMITS, RUN_LIMITS, TOKEN_LIMITS } from "@vidro/core";
 import { REVOKED_REASON } from "./revoked-token.ts";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "./runs.ts";
+import { isTransient } from "../stores/transient-faults.ts";
 import type { TokenRow, Tokens } from "../auth/tokens.ts";
 
 /** Dependencies of RevokedRuns. */
@@ -18,6 +20,7 @@ export class RevokedRuns {
   readonly #done = new Set<string>();
   #looking: Promise<void> | undefined;
   #again = false;
+  #isClosed = false;
   #recheck: NodeJS.Timeout | undefined;
   #stopWatching: (() => void) | undefined;
 
@@ -33,6 +36,7 @@ export class RevokedRuns {
 
   /** Stops watching. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#stopWatching?.();
     clearTimeout(this.#recheck);
     await this.#looking;
@@ -47,15 +51,18 @@ export class RevokedRuns {
   async #lookUntilQuiet(): Promise<void> {
     while (this.#again) {
       this.#again = false;
-      try {
-        for (const token of await this.#listRevoked()) await this.#end(token);
-      } catch (thrown) {
-        const { code, message } = asFault(thrown);
-        this.#deps.log("runs.revoke_failed", { code, reason: message });
-        clearTimeout(this.#recheck);
-        this.#recheck = setTimeout(() => void this.#look(), TOKEN_LIMITS.recheckMs).unref();
-      }
+      const revoked = await this.#listRevoked().catch((thrown: unknown) => this.#lookLater(thrown));
+      // A run that cannot be aborted now keeps those of other tokens from nothing.
+      for (const token of revoked ?? []) await this.#end(token).catch((thrown: unknown) => this.#lookLater(thrown));
     }
+  }
+
+  #lookLater(thrown: unknown): void {
+    const { code, message } = asFault(thrown);
+    this.#deps.log("runs.revoke_failed", { code, reason: message });
+    clearTimeout(this.#recheck);
+    if (this.#isClosed) return;
+    this.#recheck = setTimeout(() => void this.#look(), TOKEN_LIMITS.recheckMs).unref();
   }
 
   /** Revoked tokens that may have open runs. */
@@ -76,13 +83,19 @@ export class RevokedRuns {
   async #end({ tokenId, owner }: TokenRow): Promise<void> {
     const { runs, log } = this.#deps;
     for (const { id } of await runs.list({ open: true, owner, limit: RUN_LIMITS.recovered })) {
-      const [first] = await runs.read(id, 0, 1).catch(() => []);
+      const [first] = await runs.read(id, 0, 1).catch(noneUnlessTransient);
       if (first?.event.type !== "run.started" || first.event.startedWith !== tokenId) continue;
       await runs.abort(id, REVOKED_REASON).catch(unlessOver);
       log("run.revoked", { run_id: id, token_id: tokenId });
     }
     this.#done.add(tokenId);
   }
+}
+
+/** No entries of a run that is damaged; a store that fails now is read again. */
+function noneUnlessTransient(thrown: unknown): readonly Entry[] {
+  if (isTransient(thrown)) throw thrown;
+  return [];
 }
 
 /** Ignores CONFLICT: the run ended by itself in the meantime. */
