@@ -77,7 +77,7 @@ function isRecord(value: PdfValue | undefined): value is PdfName | PdfString | P
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Map);
 }
 
-const BLANK = /(?:[\0\t\n\f\r ]|%[^\r\n]*)*/y;
+const BLANKS = "\0\t\n\f\r ";
 const NUMBER = /[+-]?(?:\d{1,20}(?:\.\d*)?|\.\d+)(?![^\0\t\n\f\r ()<>[\]{}/%])/y;
 const REST_OF_REFERENCE = /[\0\t\n\f\r ]{1,9}\d{1,5}[\0\t\n\f\r ]{1,9}R(?![A-Za-z])/y;
 const REGULAR = /[^\0\t\n\f\r ()<>[\]{}/%]+/y;
@@ -102,7 +102,7 @@ export class PdfReader {
   /** The next value; undefined at the end. A bracket that closes nothing is a word. */
   read(depth = 0): PdfValue | undefined {
     if (depth > PDF_LIMITS.depth) throw new PdfMisfit("its values are nested too deeply");
-    this.match(BLANK);
+    this.#skipBlanks();
     const sign = this.text[this.at];
     if (sign === undefined) return undefined;
     if (sign === "/") return this.#name();
@@ -127,6 +127,17 @@ export class PdfReader {
     const found = pattern.exec(this.text) ?? undefined;
     if (found !== undefined) this.at = pattern.lastIndex;
     return found;
+  }
+
+  /** Moves behind blanks and comments. One pattern for both would keep a place for each blank and run out of room. */
+  #skipBlanks(): void {
+    let isComment = false;
+    for (; this.at < this.text.length; this.at += 1) {
+      const sign = this.text.charAt(this.at);
+      if (sign === "%") isComment = true;
+      else if (sign === "\r" || sign === "\n") isComment = false;
+      else if (!isComment && !BLANKS.includes(sign)) return;
+    }
   }
 
   #name(): PdfName {
