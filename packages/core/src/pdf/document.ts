@@ -38,6 +38,8 @@ export class PdfDocument {
   readonly #inflate: InflateBytes;
   readonly #objects = new Map<number, PdfValue>();
   readonly #streams = new Map<PdfDictionary, PdfStream>();
+  /** What streams were decoded to, so that one which is drawn many times is decoded once. */
+  readonly #decoded = new Map<PdfStream, string | undefined>();
   readonly #trailers: PdfDictionary[] = [];
   #inflated = 0;
   #steps = 0;
@@ -81,7 +83,12 @@ export class PdfDocument {
   /** The decoded bytes behind a dictionary, one character for each; undefined when there are none that can be decoded. */
   content(value: PdfValue | undefined): string | undefined {
     const stream = this.#streams.get(this.dictionary(value) ?? new Map<string, PdfValue>());
-    return stream === undefined ? undefined : this.#decode(stream);
+    if (stream === undefined) return undefined;
+    const known = this.#decoded.get(stream);
+    // Each use counts: a page joins its parts, and one part may be named a thousand times.
+    if (known !== undefined) this.#count(known.length);
+    if (!this.#decoded.has(stream)) this.#decoded.set(stream, this.#decode(stream));
+    return this.#decoded.get(stream);
   }
 
   /** Counts work; throws a PdfMisfit when it becomes too much. */
@@ -100,7 +107,7 @@ export class PdfDocument {
       const value = reader.read() ?? null;
       const dictionary = asDictionary(value);
       // A value that is missing is followed by the next object.
-      if (asWord(value) === undefined) pattern.lastIndex = Math.max(reader.at, pattern.lastIndex);
+      pattern.lastIndex = Math.max(reader.at - (asWord(value)?.length ?? 0), pattern.lastIndex);
       if (found[1] === undefined) {
         if (dictionary !== undefined) this.#trailers.push(dictionary);
         continue;
@@ -125,11 +132,17 @@ export class PdfDocument {
     const first = asNumber(this.resolve(stream.dictionary.get("First")));
     const count = asNumber(this.resolve(stream.dictionary.get("N")));
     const head = new PdfReader(text.slice(0, Math.max(first, 0)));
+    let reached = 0;
     for (let index = 0; index < count; index += 1) {
       this.spend(1);
       const [number, offset] = [head.read(), head.read()];
       if (typeof number !== "number" || typeof offset !== "number") return;
-      this.#objects.set(number, new PdfReader(text, Math.max(first + offset, 0)).read() ?? null);
+      const start = Math.max(first + offset, 0);
+      const reader = new PdfReader(text, start);
+      this.#objects.set(number, reader.read() ?? null);
+      // Objects stand one after the other; numbers that name one place make it be read again and again.
+      if (start < reached) this.spend(reader.at - start);
+      reached = Math.max(reached, reader.at);
     }
   }
 
@@ -140,15 +153,21 @@ export class PdfDocument {
     for (const one of filters) {
       decoded = this.#filtered(asName(this.resolve(one)), decoded);
       if (decoded === undefined) return undefined;
+      this.#count(decoded.length);
     }
-    this.#inflated += decoded.length;
-    if (this.#inflated > PDF_LIMITS.inflatedBytes) throw tooLarge();
+    if (filters.length === 0) this.#count(decoded.length);
     return textOfBytes(decoded);
+  }
+
+  #count(bytes: number): void {
+    this.#inflated += bytes;
+    if (this.#inflated > PDF_LIMITS.inflatedBytes) throw tooLarge();
   }
 
   #filtered(filter: string | undefined, bytes: Uint8Array): Uint8Array | undefined {
     if (filter === "FlateDecode" || filter === "Fl") return this.#inflateBounded(bytes);
-    if (filter === "ASCII85Decode" || filter === "A85") return bytesOfBase85(textOfBytes(bytes));
+    if (filter === "ASCII85Decode" || filter === "A85")
+      return bytesOfBase85(textOfBytes(bytes), PDF_LIMITS.inflatedBytes - this.#inflated);
     if (filter === "ASCIIHexDecode" || filter === "AHx")
       return bytesOfText(bytesOfHex(textOfBytes(bytes).split(">")[0] ?? ""));
     return undefined;
@@ -160,6 +179,8 @@ export class PdfDocument {
       return this.#inflate(bytes, { maxOutputLength, finishFlush: GIVE_WHAT_THERE_IS });
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
+      // How much came out before the fault is not said.
+      this.spend(bytes.length);
       return undefined;
     }
   }
@@ -190,8 +211,9 @@ function bytesOfText(text: string): Uint8Array {
 }
 
 /** The bytes of text in base 85, as Adobe writes it: five characters for four bytes, z for four zeros, ~> at the end. */
-function bytesOfBase85(text: string): Uint8Array {
+function bytesOfBase85(text: string, maxBytes: number): Uint8Array {
   const digits = (text.split("~")[0] ?? "").replace(/[^!-uz]/g, "").replaceAll("z", "!!!!!");
+  if ((digits.length * 4) / 5 > maxBytes + 1) throw tooLarge();
   const bytes = new Uint8Array(Math.floor((digits.length * 4) / 5));
   for (let at = 0; at < digits.length; at += 5) {
     const group = digits.slice(at, at + 5).padEnd(5, "u");

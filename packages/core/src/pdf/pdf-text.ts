@@ -64,6 +64,8 @@ interface ReadPage {
 function readPage({ page, resources }: FoundPage, document: PdfDocument, fonts: Map<PdfDictionary, PdfFont>): ReadPage {
   const contents = document.resolve(page.get("Contents"));
   const streams = asList(contents) ?? (contents === undefined || contents === null ? [] : [contents]);
+  // Pages may share a list, so its length counts on each of them.
+  document.spend(streams.length);
   const decoded = streams.map((stream) => document.content(stream));
   const shown = new PdfPageText(document, fonts);
   // An operator and its operands may stand in two streams.
@@ -86,6 +88,7 @@ function readPage({ page, resources }: FoundPage, document: PdfDocument, fonts: 
 
 function hasScan(resources: PdfDictionary | undefined, document: PdfDocument): boolean {
   const drawn = [...(document.dictionary(resources?.get("XObject")) ?? new Map<string, PdfValue>()).values()];
+  document.spend(drawn.length);
   return drawn.some((value) => asName(document.dictionary(value)?.get("Subtype")) === "Image");
 }
 
