@@ -94,12 +94,12 @@ function compositeAdvance(font: PdfDictionary, document: PdfDocument): PdfFont["
   const listed = asList(document.resolve(described?.get("W"))) ?? [];
   const widths = new Map<number, number>();
   for (let at = 0; at + 1 < listed.length;) {
-    const [first, second] = [asNumber(listed[at]), document.resolve(listed[at + 1])];
+    const [first, second] = [Math.max(asNumber(listed[at]), 0), document.resolve(listed[at + 1])];
     const each = asList(second);
-    for (const [index, width] of (each ?? []).entries()) widths.set(first + index, asNumber(width));
     const last = each === undefined ? Math.min(asNumber(second), PDF_LIMITS.codes) : -1;
-    for (let code = first; code <= last; code += 1) widths.set(code, asNumber(listed[at + 2]));
     document.spend((each?.length ?? Math.max(last - first, 0)) + 1);
+    for (const [index, width] of (each ?? []).entries()) widths.set(first + index, asNumber(width));
+    for (let code = first; code <= last; code += 1) widths.set(code, asNumber(listed[at + 2]));
     at += each === undefined ? 3 : 2;
   }
   return (code) => widths.get(code) ?? (usual === undefined ? 1000 : asNumber(usual));
