@@ -64,12 +64,17 @@ export class PdfPageText {
     this.#fonts = fonts;
   }
 
-  /** What was shown so far, without characters that control. */
+  /** What was shown so far, without characters that control and without halves of characters. */
   text(): string {
-    return this.#parts
+    const shown = this.#parts
       .join("")
-      .replace(/[^\P{Cc}\n\t]/gu, "")
-      .replace(/[ \t]+$/gm, "")
+      .toWellFormed()
+      .replace(/[^\P{Cc}\n\t]/gu, "");
+    // Line by line: a pattern for blanks before the end of a line looks at long blanks within it again and again.
+    return shown
+      .split("\n")
+      .map((line) => line.trimEnd())
+      .join("\n")
       .trim();
   }
 
@@ -131,7 +136,6 @@ export class PdfPageText {
 
   #put(bytes: string): void {
     if (bytes === "") return;
-    this.#document.spend(bytes.length / 8);
     const line = this.#frame.y + this.#line * this.#frame.scale;
     const isOtherLine = this.#isElsewhere || Math.abs(line - this.#shownLine) > SAME_LINE;
     if (isOtherLine) this.#separate("\n");
@@ -139,15 +143,21 @@ export class PdfPageText {
     if (isOtherLine || this.#isMoved) this.#pen = this.#startOnPage();
     [this.#isMoved, this.#isElsewhere, this.#shownLine] = [false, false, line];
     const width = this.#font?.width ?? 1;
+    let shown = bytes.length;
     for (let at = 0; at + width <= bytes.length; at += width) {
       const code = width === 1 ? bytes.charCodeAt(at) : bytes.charCodeAt(at) * 256 + bytes.charCodeAt(at + 1);
       const character = this.#font?.characters.get(code);
       if (character === undefined) this.lost += 1;
-      else this.#parts.push(character);
+      else {
+        this.#parts.push(character);
+        shown += character.length;
+      }
       const moved = this.#font?.advance(code);
       const space = this.#charSpace + (width === 1 && code === 32 ? this.#wordSpace : 0);
       this.#advance(moved === undefined ? undefined : (moved / 1000) * this.#size + space);
     }
+    // One code may stand for a long text.
+    this.#document.spend(shown / 8);
   }
 
   #advance(by: number | undefined): void {
@@ -167,8 +177,10 @@ export class PdfPageText {
     return gap > BLANK_PART * size || gap < -size;
   }
 
-  #separate(blank: string): void {
-    if (this.#parts.length > 0 && !/\s$/.test(this.#parts.at(-1) ?? "")) this.#parts.push(blank);
+  /** A blank stands behind no other; a line ends behind a blank, too. */
+  #separate(blank: " " | "\n"): void {
+    const last = this.#parts.at(-1);
+    if (last !== undefined && !(blank === "\n" ? /\n$/ : /\s$/).test(last)) this.#parts.push(blank);
   }
 
   #choose([named, size]: readonly PdfValue[], resources: PdfDictionary | undefined): void {
