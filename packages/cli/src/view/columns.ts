@@ -3,8 +3,9 @@ import { withoutControls } from "./control-sequences.ts";
 /** Columns of a terminal that does not tell its size. */
 export const USUAL_COLUMNS = 80;
 
+/** Wide scripts and emoji; the letters of a flag are narrow, and two of them are drawn as one flag. */
 const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d08}\u{1aff0}-\u{1b2fb}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation}/u;
 const WITHOUT_WIDTH = /[\p{M}\p{Cf}]/u;
 
 /** How many columns a text takes on a terminal. */
