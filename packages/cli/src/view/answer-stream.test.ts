@@ -39,6 +39,60 @@ test("nothing was shown before anything was said", () => {
   assert.equal(stream.hasShown(""), false);
 });
 
+test("a character, a line break or a control sequence that comes in two pieces is the same as in one", () => {
+  const parts = fc.array(
+    fc.constantFrom(
+      "a",
+      " ",
+      "\n",
+      "\r\n",
+      "😀",
+      "👩‍👩‍👧",
+      "e\u0301",
+      "\u001b[31m",
+      "\u001b]0;t\u0007",
+      "\u202e",
+      "\u0000",
+    ),
+    { minLength: 1, maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(
+      parts,
+      fc.array(fc.nat(60), { maxLength: 8 }),
+      fc.integer({ min: 4, max: 30 }),
+      (text, cuts, columns) => {
+        const all = text.join("");
+        const places = [...new Set([0, ...cuts.filter((at) => at < all.length), all.length])].sort((a, b) => a - b);
+        const pieces = places.slice(1).map((to, index) => all.slice(places[index], to));
+        const [whole, cut] = [asIs(), asIs()];
+        const rows = [...whole.push(all, columns), ...whole.end(columns)];
+        assert.deepEqual([...pieces.flatMap((piece) => cut.push(piece, columns)), ...cut.end(columns)], rows);
+        // An answer that was shown while it was written is not printed once more at the end of the run.
+        assert.equal(cut.hasShown(all), rows.join("").trim() !== "");
+        assert.doesNotMatch(rows.join(""), /[\u0000-\u001f\u202e]/);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("half of a character at the end of a piece is shown as one that is missing, and whole with the next piece", () => {
+  const stream = asIs();
+  stream.push("ok \ud83d", 80);
+  assert.deepEqual(stream.open(80), ["ok \ufffd"]);
+  stream.push("\ude00!", 80);
+  assert.deepEqual(stream.open(80), ["ok 😀!"]);
+  assert.deepEqual(stream.end(80), ["ok 😀!"]);
+  assert.equal(stream.hasShown("ok 😀!"), true);
+});
+
+test("a line of nothing but control characters is an empty line", () => {
+  const stream = asIs();
+  assert.deepEqual(stream.push("one\n\u001b[2K\u0007\ntwo\n\u001b[0m", 80), ["one", "", "two"]);
+  assert.deepEqual([stream.open(80), stream.end(80)], [[], []]);
+});
+
 test("control characters of a model do not reach the terminal, also when they come in pieces", () => {
   const stream = asIs();
   const rows = ["\u001b", "[2J", "\u001b]0;title\u0007", "words\n"].flatMap((piece) => stream.push(piece, 80));

@@ -16,6 +16,7 @@ export function textRows(isMarkdown: boolean, paint: Paint): LineRows {
 /** The text of a model while it is written: each line that is complete becomes rows that stay. */
 export class AnswerStream {
   readonly #rows: LineRows;
+  /** The line that is being written, as it came: a character or a control sequence may come in two pieces. */
   #open = "";
   #shown = "";
 
@@ -25,26 +26,28 @@ export class AnswerStream {
 
   /** Takes a piece; gives the rows of the lines that it completed. */
   push(piece: string, columns: number): readonly string[] {
-    const lines = (this.#open + printable(piece)).split("\n");
+    const lines = (this.#open + piece).split("\n");
     this.#open = lines.pop() ?? "";
-    return lines.flatMap((line) => this.#take(line, columns));
+    return lines.flatMap((line) => this.#take(printable(line), columns));
   }
 
   /** Gives the rows of the line that is not complete yet, for a text that has ended. */
   end(columns: number): readonly string[] {
-    const open = this.#open;
+    const open = printable(this.#open);
     this.#open = "";
     return open === "" ? [] : this.#take(open, columns);
   }
 
   /** The rows of the line that is being written. */
   open(columns: number): readonly string[] {
-    return this.#open === "" ? [] : wrapLine(this.#open, columns);
+    const open = printable(this.#open);
+    return open === "" ? [] : wrapLine(open, columns);
   }
 
   /** Whether exactly this text was shown. */
   hasShown(text: string): boolean {
-    return this.#shown.trim() !== "" && this.#shown.trim() === printable(text).trim();
+    const lines = text.split("\n").map((line) => printable(line));
+    return this.#shown.trim() !== "" && this.#shown.trim() === lines.join("\n").trim();
   }
 
   #take(line: string, columns: number): readonly string[] {
