@@ -101,3 +101,58 @@ test("wrapped rows are no wider than the terminal, but for a word that is", () =
     }),
   );
 });
+
+test("signs of code that close on their own line are no block, and no word of that line is lost", () => {
+  assert.deepEqual(rowsOf("```df -h``` shows it\nnext **word**"), [
+    "``<cyan>df</cyan> <cyan>-h</cyan>`` shows it",
+    "next <bold>word</bold>",
+  ]);
+  assert.deepEqual(rowsOf("~~~ sh `x`\ncode\n~~~"), ["  <cyan>code</cyan>"]);
+});
+
+test("a line in a block of code ends it only when nothing else is on it", () => {
+  assert.deepEqual(rowsOf("```\n```python\n``` and more\n```  \nend"), [
+    "  <cyan>```python</cyan>",
+    "  <cyan>``` and more</cyan>",
+    "end",
+  ]);
+});
+
+test("a block of code that never ends shows every line of it", () => {
+  const lines = ["# no heading", "- no list", "> no quote", "| no | table |", "---", ""];
+  assert.deepEqual(
+    rowsOf(["```", ...lines].join("\n"), 10),
+    lines.map((line) => `  <cyan>${line}</cyan>`),
+  );
+});
+
+test("the letters of a whole answer are all shown, whatever its lines are", () => {
+  const letters = (text: string): string => text.replaceAll(/[^\p{L}]/gu, "");
+  const line = fc.constantFrom(
+    "words",
+    "```",
+    "```code``` inline",
+    "~~~",
+    "``` x",
+    "- item **bold**",
+    "> quote",
+    "# title #",
+    "| a | b |",
+    "---",
+    "[label](http://x)",
+    "",
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
+      const markdown = plain();
+      let isOpen = false;
+      for (const source of lines) {
+        const rows = markdown.line(source, 40);
+        const opens = !isOpen && source === "``` x";
+        // Only the name of the language behind an opening fence is left out.
+        if (!opens) assert.equal(letters(rows.join("")), letters(source), lines.join("\n"));
+        isOpen = rows.length === 0 ? !isOpen : isOpen;
+      }
+    }),
+  );
+});

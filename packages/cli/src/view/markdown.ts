@@ -2,7 +2,10 @@ import { TERMINAL_LIMITS } from "@vidro/core";
 import { columnsOf, wrapLine } from "./columns.ts";
 import type { Paint } from "./symbols.ts";
 
-const FENCE = /^\s*(`{3,}|~{3,})/;
+/** What opens a block of code; behind signs that close on the same line it is code within a sentence. */
+const FENCE = /^\s*(`{3,}(?=[^`]*$)|~{3,})/;
+/** What closes one: nothing else is on its line. */
+const FENCE_END = /^\s*(`{3,}|~{3,})\s*$/;
 const HEADING = /^#{1,6}\s+(.*)$/;
 /** Signs that close a heading; those of a word, as in `C#`, belong to it. */
 const HEADING_END = /(?<=\s|^)#+$/;
@@ -28,12 +31,13 @@ export class Markdown {
 
   /** The rows of the next line. */
   line(source: string, columns: number): readonly string[] {
-    const fence = FENCE.exec(source)?.[1];
     if (this.#fence !== undefined) {
-      if (fence === undefined || !fence.startsWith(this.#fence)) return [`  ${this.#paint("cyan", source)}`];
+      const end = FENCE_END.exec(source)?.[1];
+      if (end === undefined || !end.startsWith(this.#fence)) return [`  ${this.#paint("cyan", source)}`];
       this.#fence = undefined;
       return [];
     }
+    const fence = FENCE.exec(source)?.[1];
     if (fence !== undefined) {
       this.#fence = fence;
       return [];
