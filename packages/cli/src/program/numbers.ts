@@ -9,7 +9,12 @@ export const count = (text: string): number => {
 };
 
 /** A whole number from 0 up. */
-export const cursor = (text: string): number => (text === "0" ? 0 : count(text));
+export const cursor = (text: string): number => {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number))
+    throw new InvalidArgumentError("It must be a whole number from 0 up.");
+  return number;
+};
 
 /** The number of a port; 0 picks a free one. */
 export const port = (text: string): number => {
