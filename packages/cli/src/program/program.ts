@@ -31,6 +31,8 @@ export function buildProgram(version: string, exit: Exit): Command {
       "Runs tasks on your machines: a brain decides, hands execute, every step is recorded.\nWithout a command, vidro opens a conversation.",
     )
     .version(version, "-v, --version", "print the version")
+    // Behind a command -v is no question for the version: vidro run grep -v x would do nothing and succeed.
+    .enablePositionalOptions()
     .helpCommand("help [command]", "show help for a command")
     .configureHelp({ showGlobalOptions: false, ...helpIn(terminalLanguage()) })
     .addHelpText("after", '\nTry:\n  vidro run "how much disk is free here?"\n  vidro doctor')
