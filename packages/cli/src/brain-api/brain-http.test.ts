@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import type { TestContext } from "node:test";
 import { silenceOf } from "./brain-address.ts";
-import { getFromBrain, postToBrain } from "./brain-http.ts";
+import { getFromBrain, linkFromBrain, postToBrain } from "./brain-http.ts";
 
 /** A server that answers in its own way, closed after the test; gives its address and the requests that came. */
 async function serve(t: TestContext, answer: RequestListener) {
@@ -159,5 +159,37 @@ describe("a request to a brain", () => {
     await assert.rejects(postToBrain({ url }, "newer", {}), { code: "BRAIN_UNREACHABLE", message: "Words." });
     for (const path of ["odd", "none"])
       await assert.rejects(postToBrain({ url }, path, {}), { code: "BRAIN_UNREACHABLE" });
+  });
+
+  it("that something else answers well, as a page does, is no answer of a brain", async (t) => {
+    const pages = ["<h1>Hello</h1>", "", "[]", '"yes"', "null"];
+    const { url } = await serve(t, ({ url: path }, response) => response.end(pages[Number(path?.slice(1))]));
+    for (const [at] of pages.entries())
+      await assert.rejects(
+        postToBrain({ url }, String(at), {}),
+        { code: "BRAIN_UNREACHABLE", message: /none of a brain's/ },
+        pages[at],
+      );
+  });
+});
+
+describe("a link of a brain", () => {
+  it("is an address below that of the brain, with one slash between them", async (t) => {
+    const { url } = await serve(t, (_, response) => response.end('{"path":"/console/#code=1"}'));
+    for (const [address, link] of [
+      [url, `${url}/console/#code=1`],
+      [`${url}/`, `${url}/console/#code=1`],
+      [`${url}/vidro`, `${url}/vidro/console/#code=1`],
+      [`${url}/vidro//`, `${url}/vidro/console/#code=1`],
+    ] as const)
+      assert.equal(await linkFromBrain({ url: address }, "console/links"), link);
+  });
+
+  it("that is not in the answer is a fault, and no address that leads nowhere", async (t) => {
+    const { url } = await serve(t, (_, response) => response.end('{"path":7}'));
+    await assert.rejects(linkFromBrain({ url }, "console/links"), {
+      code: "BRAIN_UNREACHABLE",
+      message: /gave no link/,
+    });
   });
 });

@@ -24,9 +24,17 @@ export async function postToBrain(address: BrainAddress, path: string, body: Jso
     redirect: "error",
   });
   const said = (await response.json().catch(() => null)) as Json;
-  const answer = isObject(said) ? said : {};
-  if (response.ok) return answer;
-  throw faultIn(answer);
+  if (!response.ok) throw faultIn(isObject(said) ? said : {});
+  if (isObject(said)) return said;
+  throw new Fault("BRAIN_UNREACHABLE", `${address.url} answers, and its answer is none of a brain's.`);
+}
+
+/** Asks a brain for a link, and gives it as an address that a browser opens. */
+export async function linkFromBrain(address: BrainAddress, path: string): Promise<string> {
+  const { path: link } = await postToBrain(address, path, {});
+  if (typeof link !== "string")
+    throw new Fault("BRAIN_UNREACHABLE", `${address.url} gave no link: it is no brain, or of another version.`);
+  return `${address.url.replace(/\/+$/, "")}${link}`;
 }
 
 /** The fault that a refusal names. */

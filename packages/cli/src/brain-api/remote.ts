@@ -5,7 +5,7 @@ import type { Entry, FaultCode } from "@vidro/core";
 import { silenceOf } from "./brain-address.ts";
 import type { BrainAddress } from "./brain-address.ts";
 import type { BrainApi, BrainHands, BrainRuns, Obstacle } from "./brain-api.ts";
-import { getFromBrain, postToBrain } from "./brain-http.ts";
+import { getFromBrain, linkFromBrain, postToBrain } from "./brain-http.ts";
 
 /** A brain that listens: it drives every run itself, and every client that is attached may answer. */
 export function remoteBrain(address: BrainAddress): BrainApi {
@@ -48,13 +48,9 @@ export function remoteBrain(address: BrainAddress): BrainApi {
     },
     consoleLink: async () => {
       await getFromBrain(address, "agent/status");
-      const { path } = await postToBrain(address, "console/links", {});
-      return `${url}${typeof path === "string" ? path : "/"}`;
+      return linkFromBrain(address, "console/links");
     },
-    answerLink: async (run) => {
-      const { path } = await postToBrain(address, `v1/runs/${encodeURIComponent(run)}/answer-links`, {});
-      return `${url}${typeof path === "string" ? path : "/"}`;
-    },
+    answerLink: (run) => linkFromBrain(address, `v1/runs/${encodeURIComponent(run)}/answer-links`),
     async status() {
       const [ready, agent] = await Promise.all([
         getFromBrain(address, "readyz"),
