@@ -28,7 +28,7 @@ after(async () => {
 const look = async (): Promise<readonly JsonObject[]> =>
   (await daemon.ask("POST", "/v1/documents/index")).json["folders"] as readonly JsonObject[];
 
-test("a look indexes what is there and tells what could not be looked through", async () => {
+test("a look indexes the files of the folders and names those that it could not read", async () => {
   const [found, absent] = await look();
   assert.partialDeepStrictEqual(found, { folder, documents: 1, sections: 2, leftOut: [], fault: null });
   assert.ok(Number(found?.["at"]) > 0);

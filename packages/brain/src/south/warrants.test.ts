@@ -41,7 +41,7 @@ test("each hand, run, action and approval is signed for by itself", () => {
   assert.equal(new Set(texts).size, texts.length);
 });
 
-test("an order that nobody approved, a recall, and a brain without an authority sign nothing", async () => {
+test("an order without an approval, a recall, and a brain without an authority sign nothing", async () => {
   const never = makeWarrants(
     () => assert.fail("the authority is not asked"),
     () => NOW,

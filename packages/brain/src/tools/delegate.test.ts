@@ -28,7 +28,7 @@ async function delegated(input: JsonObject, ends: readonly Partial<HelperEnd>[])
   return { text: outcome.text, data: outcome.data, shown, spent, asked };
 }
 
-const noHelpers = delegateTool(() => assert.fail("nobody may be started"));
+const noHelpers = delegateTool(() => assert.fail("no helper may be started"));
 const TASKS = `tasks is a list of 1 to ${HELPER_LIMITS.atOnce} tasks`;
 const TASK = `task is a text of 1 to ${RUN_LIMITS.taskChars} characters`;
 const BUDGET = "budget has steps, actions and tokens, each a whole number from 1 on";

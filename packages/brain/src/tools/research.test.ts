@@ -85,7 +85,7 @@ test("without a service the research is a read of what the brain has", async (t)
   assert.equal(tool.reason, "it reads the brain's own knowledge and documents");
 });
 
-test("a finding says whether a person or a run found it, where and when, and nobody else's is given", async (t) => {
+test("a finding says whether a person or a run found it, where and when, and findings of other owners are left out", async (t) => {
   const source = { run: "run_9", seq: 4 };
   const known = [
     { at: 1000 },
@@ -101,7 +101,7 @@ test("a finding says whether a person or a run found it, where and when, and nob
   assert.deepEqual(found?.meta, { tags: ["a"], status: "unverified", trust: "model", run: "run_9", seq: 4, at: 0 });
 });
 
-test("a run that nobody owns is given neither knowledge nor documents", async (t) => {
+test("a run without an owner is given neither knowledge nor documents", async (t) => {
   const { run, asked } = await stage(t, { known: [{}], sections: [SECTION] });
   const { text, docs } = await run({ queries: ["glass", 'the "port"'] }, null);
   assert.deepEqual([docs, asked], [[], []]);

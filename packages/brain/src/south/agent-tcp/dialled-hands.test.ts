@@ -52,7 +52,7 @@ async function stand(
 }
 
 /** A closed port of this machine. */
-async function nobodysPort(): Promise<number> {
+async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -127,7 +127,7 @@ test("an address that is named again is the same hand with another token, name a
 });
 
 test("a hand that is away is there as down, with the reason, and is reached when it comes", async (t) => {
-  const port = await nobodysPort();
+  const port = await unusedPort();
   const { dialer, hands, state } = await stand(t);
   const away = await startTcpHand(t);
   const token = await away.token("hand");
@@ -189,7 +189,7 @@ test("a hand that is revoked is dialled no more, connected or not, now or by the
   const token = await hand.token("hand");
   const url = `tcp://127.0.0.1:${hand.port}`;
   const up = await dialer.dial({ owner: "ana", url, token });
-  const down = await dialer.dial({ owner: "ana", url: `tcp://127.0.0.1:${await nobodysPort()}`, token });
+  const down = await dialer.dial({ owner: "ana", url: `tcp://127.0.0.1:${await unusedPort()}`, token });
   for (const id of [up, down]) await hands.revoke(id, "It is over.");
   await first.close();
   assert.deepEqual(await records.list(DIALLED_HAND, { limit: 10 }), []);
