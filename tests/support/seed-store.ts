@@ -14,11 +14,14 @@ export interface SeedRun {
   readonly events: readonly Event[];
   /** The key under which it was begun. */
   readonly key?: string;
+  /** Whether it has no end: the daemon goes on with it. */
+  readonly isOpen?: boolean;
 }
 
 const BATCH = 500;
+const NO_BOUND = { steps: 1e6, actions: 1e6, tokens: 1e9, wallMs: 1e9 };
 
-/** Puts runs that are over into the store of a home whose daemon is not up yet. */
+/** Puts runs into the store of a home whose daemon is not up yet. */
 export async function seedStore(home: string, runs: Iterable<SeedRun>): Promise<void> {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const store = await openStore("sqlite", join(home, "journal.db"));
@@ -34,7 +37,7 @@ export async function seedStore(home: string, runs: Iterable<SeedRun>): Promise<
   await store.close();
 }
 
-async function keep(journal: Journal, { events, task, ...named }: SeedRun): Promise<void> {
+async function keep(journal: Journal, { events, task, isOpen = false, ...named }: SeedRun): Promise<void> {
   const started: Event = {
     type: "run.started",
     task,
@@ -44,11 +47,12 @@ async function keep(journal: Journal, { events, task, ...named }: SeedRun): Prom
     hand: "local",
     workspace: "/",
     tools: [],
-    budget: { steps: 1, actions: 1, tokens: 1, wallMs: 1 },
+    budget: isOpen ? NO_BOUND : { steps: 1, actions: 1, tokens: 1, wallMs: 1 },
     thread: named.thread,
     history: [],
   };
-  const all = [started, ...events, { type: "run.finished", result: "over" } satisfies Event];
+  const finished: Event = { type: "run.finished", result: "over" };
+  const all = [started, ...events, ...(isOpen ? [] : [finished])];
   const entries = all.map((event, index): Entry => ({ seq: index + 1, at: Date.now(), event }));
   const { lease } = await journal.create({ ...named, owner: LOCAL_OWNER }, entries.slice(0, BATCH), thisHolder());
   if (lease === undefined) throw new Error(`${named.id} is there already.`);
