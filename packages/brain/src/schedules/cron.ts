@@ -1,4 +1,4 @@
-import { Fault, HOUR_MS, MINUTE_MS, SCHEDULE_LIMITS } from "@vidro/core";
+import { Fault, MINUTE_MS, SCHEDULE_LIMITS } from "@vidro/core";
 
 /*
  * Times in the five fields of cron: minute, hour, day of the month, month, day of the week; in the time zone of the
@@ -84,13 +84,11 @@ function areClocksSet(day: Date): boolean {
   return day.getTimezoneOffset() !== next.getTimezoneOffset();
 }
 
-/** How long before the clocks are set a time is compared with one behind that. */
-const SETTING_MS = 3 * HOUR_MS;
-
 /** A time, and the later one that the clocks show alike. */
 function withRepeat(time: number): readonly number[] {
   const date = new Date(time);
-  const setBackMs = (new Date(time + SETTING_MS).getTimezoneOffset() - date.getTimezoneOffset()) * MINUTE_MS;
+  const setBackMs =
+    (new Date(time + SCHEDULE_LIMITS.setBackMs).getTimezoneOffset() - date.getTimezoneOffset()) * MINUTE_MS;
   const later = new Date(time + setBackMs);
   const isAlike = later.getHours() === date.getHours() && later.getMinutes() === date.getMinutes();
   return setBackMs > 0 && isAlike ? [time, later.getTime()] : [time];

@@ -234,6 +234,8 @@ export const SCHEDULE_LIMITS = {
   /** Missed times that are stepped through; of more, only those of the last hour are. */
   missedTimes: 100,
   missedMs: HOUR_MS,
+  /** How far ahead of a time it is looked whether the clocks are set back. */
+  setBackMs: 3 * HOUR_MS,
 } as const;
 
 /** Bounds of hooks. */
