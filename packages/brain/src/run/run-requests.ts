@@ -27,6 +27,8 @@ export class RunRequests {
   readonly #now: () => number;
   /** Requests that this brain carries out or has carried out. */
   readonly #served = new Set<string>();
+  /** Requests that are being carried out. */
+  readonly #serving = new Set<Promise<void>>();
   #looking: Promise<void> | undefined;
   #isWoken = false;
   #stop = (): void => undefined;
@@ -40,7 +42,7 @@ export class RunRequests {
   serve(serve: ServeRequest): void {
     this.#stop = this.#records.watch(KIND, () => {
       this.#isWoken = true;
-      this.#looking ??= this.#look(serve).finally(() => (this.#looking = undefined));
+      this.#looking ??= this.#look(serve);
     });
   }
 
@@ -66,6 +68,7 @@ export class RunRequests {
   async close(): Promise<void> {
     this.#stop();
     await this.#looking;
+    await Promise.all(this.#serving);
   }
 
   async #end(id: string): Promise<Json | undefined> {
@@ -79,11 +82,19 @@ export class RunRequests {
         const found = await this.#records.list(KIND, { limit: RUN_LIMITS.relayed });
         const ids = new Set(found.map(({ id }) => id));
         for (const id of this.#served) if (!ids.has(id)) this.#served.delete(id);
-        await Promise.all(found.map((record) => this.#serveOne(record, serve)));
+        for (const record of found) this.#begin(this.#serveOne(record, serve));
       } catch {
         // The caller repeats the request.
       }
     }
+    // In the same turn as the last look at it: a wake in between would be lost.
+    this.#looking = undefined;
+  }
+
+  /** One request that takes long keeps no other waiting. */
+  #begin(serving: Promise<void>): void {
+    const settled = serving.catch(() => undefined).finally(() => this.#serving.delete(settled));
+    this.#serving.add(settled);
   }
 
   async #serveOne(record: StoredRecord, serve: ServeRequest): Promise<void> {
