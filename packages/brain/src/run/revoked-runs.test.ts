@@ -191,3 +191,37 @@ test("after it is closed nothing is looked at, though a look has failed", async 
   await new Promise(setImmediate);
   assert.deepEqual([reads, await statusOf(run)], [1, "running"]);
 });
+
+test("a revocation is seen in whichever turn it comes after a look", async (t) => {
+  const { tokens, runs, start, endOf } = await stage(t);
+  for (let turns = 0; turns < 12; turns += 1) {
+    const { tokenId, owner } = await tokens.create({ owner: `o${turns}` });
+    const run = await start(owner, tokenId);
+    const row = (await tokens.list({ limit: 100 })).find((one) => one.tokenId === tokenId) ?? assert.fail();
+    let wake = (): void => undefined;
+    let listed = 0;
+    /** Revokes the token so many turns after the first look has begun. */
+    const revokeLater = async (): Promise<void> => {
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      wake();
+    };
+    const revoked = new RevokedRuns({
+      runs,
+      log: () => undefined,
+      tokens: {
+        watch: (changed) => {
+          wake = changed;
+          return () => undefined;
+        },
+        list: async () => {
+          listed += 1;
+          if (listed === 1) void revokeLater();
+          return listed === 1 ? [] : [{ ...row, revoked: true }];
+        },
+      },
+    });
+    await revoked.start();
+    assert.equal((await endOf(run)).type, "run.aborted", `after ${turns} turns`);
+    await revoked.close();
+  }
+});

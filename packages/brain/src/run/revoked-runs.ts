@@ -44,8 +44,7 @@ export class RevokedRuns {
 
   #look(): Promise<void> {
     this.#again = true;
-    this.#looking ??= this.#lookUntilQuiet().finally(() => (this.#looking = undefined));
-    return this.#looking;
+    return (this.#looking ??= this.#lookUntilQuiet());
   }
 
   async #lookUntilQuiet(): Promise<void> {
@@ -55,6 +54,8 @@ export class RevokedRuns {
       // A run that cannot be aborted now keeps those of other tokens from nothing.
       for (const token of revoked ?? []) await this.#end(token).catch((thrown: unknown) => this.#lookLater(thrown));
     }
+    // In the same turn as the last look at it: a revocation in between would not be seen.
+    this.#looking = undefined;
   }
 
   #lookLater(thrown: unknown): void {

@@ -79,7 +79,8 @@ export class Deliverer {
 
   #wake(): void {
     this.#again = true;
-    this.#looking ??= this.#lookUntilQuiet().finally(() => (this.#looking = undefined));
+    if (this.#end.signal.aborted) return;
+    this.#looking ??= this.#lookUntilQuiet();
   }
 
   async #lookUntilQuiet(): Promise<void> {
@@ -90,6 +91,8 @@ export class Deliverer {
       next = await this.look().catch(() => this.#deps.now() + WEBHOOK_LIMITS.lookMs);
     }
     clearTimeout(this.#timer);
+    // In the same turn as the last look at it: a message that is recorded in between would wait for the timer.
+    this.#looking = undefined;
     if (this.#end.signal.aborted) return;
     this.#timer = setTimeout(() => this.#wake(), Math.max(WEBHOOK_LIMITS.leastMs, next - this.#deps.now())).unref();
   }
