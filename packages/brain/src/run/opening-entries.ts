@@ -1,6 +1,6 @@
 import { decide, reduce } from "@vidro/core/run";
 import { redactParts } from "@vidro/core";
-import type { Entry, Event, Json, RunStarted, Turn } from "@vidro/core";
+import type { Entry, Event, FilePart, Json, RunStarted, Turn } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 import type { Moment, RunState } from "@vidro/core/run";
 import type { RunDependencies } from "./run-dependencies.ts";
@@ -41,13 +41,13 @@ export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor)
     const { history, forked, files, ...words } = event;
     const turnsOf = (turns: readonly Turn[]): readonly Turn[] => turns.map((turn) => redactTurn(turn, redact));
     const from = forked === undefined ? {} : { forked: { ...redact(forked), turns: turnsOf(forked.turns) } };
-    const kept = files === undefined ? {} : { files };
+    const kept = files === undefined ? {} : { files: redactFiles(files, redact) };
     return { ...redact(words), history: turnsOf(history), ...from, ...kept } as unknown as Kind;
   }
   if (event.type === "action.finished" && event.outcome.kind === "value" && event.outcome.files !== undefined) {
     const { files, ...outcome } = event.outcome;
     const bare = redact({ ...event, outcome });
-    return { ...bare, outcome: { ...bare.outcome, files } } as unknown as Kind;
+    return { ...bare, outcome: { ...bare.outcome, files: redactFiles(files, redact) } } as unknown as Kind;
   }
   if (event.type !== "model.replied" || event.parts === undefined) return redact(event);
   const { parts, ...words } = event;
@@ -57,9 +57,14 @@ export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor)
 function redactTurn(turn: Turn, redact: <T>(value: T) => T): Turn {
   if (turn.role !== "assistant" && turn.files !== undefined) {
     const { files, ...words } = turn;
-    return { ...redact(words), files };
+    return { ...redact(words), files: redactFiles(files, redact) };
   }
   if (turn.role !== "assistant" || turn.parts === undefined) return redact(turn);
   const { parts, ...words } = turn;
   return { ...redact(words), parts: redactParts(parts, redact) };
+}
+
+/** The bytes of a file are opaque; its name is text like any other. */
+function redactFiles(files: readonly FilePart[], redact: <T>(value: T) => T): readonly FilePart[] {
+  return files.map((file) => (file.name === undefined ? file : { ...file, name: redact(file.name) }));
 }
