@@ -73,3 +73,47 @@ test("no page makes it fail", () => {
     }),
   );
 });
+
+test("hostile pages take time that grows with their length: blanks in code, ends of elements that do not end", () => {
+  const part = 1_000_000;
+  const pages: readonly (readonly [string, RegExp])[] = [
+    [`<pre>a${" ".repeat(part)}b</pre>`, /^```\na {1000000}b\n```$/],
+    [`<pre>${" \t".repeat(part)}`, /^```$/],
+    [`<p>seen</p><script>${"</script".repeat(part / 8)}`, /^seen$/],
+    [`<p>seen</p>${"<style></style".repeat(part / 16)}>after`, /^seen\n*after$/],
+    [`<p>seen</p>${"<svg>".repeat(part / 8)}`, /^seen$/],
+    [`<p>seen</p><a ${" href".repeat(part / 8)}>x</a>`, /^seen\n*x$/],
+    [`<p>seen</p><a href="${" ".repeat(part)}`, /^seen$/],
+    [`<p>seen</p>${"<".repeat(part)}`, /^seen\n*<{1000000}$/],
+    [`<p>seen</p>${"&#".repeat(part)}`, /^seen\n*(?:&#)+$/],
+    [`<p>seen</p>${"<!--".repeat(part / 4)}`, /^seen$/],
+    ["<p>".repeat(part / 4), /^$/],
+    ["<a href=x>".repeat(part / 40), /^\[*$/],
+  ];
+  for (const [page, text] of pages) assert.match(htmlText(page, BASE).text, text, page.slice(0, 30));
+});
+
+test("an element that is never shown ends at its own end, in any case and with blanks in it", () => {
+  const seen = (html: string): string => htmlText(html, BASE).text;
+  assert.equal(seen("<script>a</SCRIPT >b"), "b");
+  assert.equal(seen("<script>a</scr</script\n>b"), "b");
+  assert.equal(seen("<script>a</script"), "");
+  assert.equal(seen("<ScRiPt>a</style></script>b"), "b");
+  assert.equal(seen("<script src='>'>a</script>b"), "b");
+  assert.equal(seen("<template><p>no</p></template><p>yes"), "yes");
+  assert.equal(seen("<noscript>no</noscript>yes"), "yes");
+});
+
+test("entities become characters, and what is none stays as it is or is replaced", () => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["&lt;b&gt;", "<b>"],
+    ["&AMP;&amp;", "&&"],
+    ["&#65;&#x42;&#X43;", "ABC"],
+    ["&#0;&#xD800;&#x110000;&#99999999;", "\uFFFD\uFFFD\uFFFD&#99999999;"],
+    ["&#abc;", "\uFFFD"],
+    ["&unknown;&valueof;&tostring;&;&#;&x", "&unknown;&valueof;&tostring;&;&#;&x"],
+    ["&amp;lt;", "&lt;"],
+    ["&#x1F600;", "😀"],
+  ];
+  for (const [html, text] of rows) assert.equal(htmlText(html, BASE).text, text, html);
+});

@@ -72,9 +72,11 @@ class PageWriter {
   }
 
   page(): PageText {
-    const text = this.#pieces
-      .join("")
-      .replaceAll(/[ \t]+\n/g, "\n")
+    // Line by line: a pattern for blanks before a line end looks at a long run of them again from each of its places.
+    const lines = this.#pieces.join("").split("\n");
+    const text = lines
+      .map((line) => line.trimEnd())
+      .join("\n")
       .replaceAll(/\n{3,}/g, "\n\n");
     return { title: squeeze(this.#title).trim(), text: text.trim() };
   }
@@ -172,9 +174,9 @@ function endOfTag(html: string, from: number): number {
 }
 
 function endOfElement(html: string, element: string, from: number): number {
-  const end = new RegExp(`</${element}[^>]*>`, "gi");
+  const end = new RegExp(`</${element}`, "gi");
   end.lastIndex = from;
-  return end.exec(html) === null ? html.length : end.lastIndex;
+  return end.exec(html) === null ? html.length : placeBehind(html, ">", end.lastIndex);
 }
 
 function attribute(attributes: string, name: string): string {
