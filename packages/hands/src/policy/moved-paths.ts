@@ -10,7 +10,8 @@ const MOVERS = new Set(["mv", "rm", "rmdir"]);
 
 /** Characters that end one command of a line. */
 const ENDS = /[;&|()`\n]+/u;
-const REDIRECTION = /\d*[<>]+&?\s*\S*/gu;
+/** Ends where its file does: a command may stand right behind it. A run of digits is looked at from its first one only. */
+const REDIRECTION = /(?<!\d)\d*[<>]+&?[ \t]*[^\s;&|()`<>]*/gu;
 
 /** Operands that a line for a shell renames or removes, as they are written. */
 export function findMovedInLine(line: string): readonly string[] {
