@@ -141,3 +141,31 @@ describe("an input that is no JSON", () => {
     assert.deepEqual(mendJsonText(whole), { command: "rm", args: ["-r", "/tmp/a/b"] });
   });
 });
+
+describe("text that is no JSON", () => {
+  it("is mended in time that grows with its length, whatever it repeats", () => {
+    const parts = [" ", "\n", "`", "``` ", ",", ", ", '"', '\\"', "{", "[,", '{"a":1,', "}", "x "];
+    for (const part of parts) {
+      const text = part.repeat(2_000_000 / part.length);
+      for (const whole of [text, `x${text}x`, `{${text}}`]) assert.equal(mendJsonText(whole)?.["a"], undefined, part);
+    }
+  });
+
+  it("loses one fence around it, with blanks before and behind", () => {
+    const rows: readonly (readonly [string, JsonObject | undefined])[] = [
+      ['```json\n{"a":1}\n```', { a: 1 }],
+      ['  ```\n\n{"a":1}```  \n', { a: 1 }],
+      ['{"a":1}\n```', { a: 1 }],
+      ['```\n{"a":"```"}\n```', { a: "```" }],
+      ['{"a":"```"}', { a: "```" }],
+      ['```json\n{"a":1}\n``````', undefined],
+      ["```", undefined],
+      ["``````", undefined],
+      ["", undefined],
+      ["```\n[1]\n```", undefined],
+      ['{"a":1', undefined],
+      ['{"__proto__":{"a":1}}', undefined],
+    ];
+    for (const [text, value] of rows) assert.deepEqual(mendJsonText(text), value, text);
+  });
+});

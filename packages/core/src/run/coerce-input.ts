@@ -105,10 +105,8 @@ function parseText(value: Json | undefined): unknown {
  * closing bracket. Undefined otherwise; text that was cut off is never completed.
  */
 export function mendJsonText(text: string): JsonObject | undefined {
-  const bare = text
-    .replace(/^\s*```\w*\s*/, "")
-    .replace(/\s*```\s*$/, "")
-    .trim();
+  const begun = text.replace(/^\s*```\w*\s*/, "").trim();
+  const bare = begun.endsWith("```") ? begun.slice(0, -3).trim() : begun;
   for (const attempt of [bare, withoutTrailingCommas(bare)]) {
     const parsed = parseText(attempt);
     if (isObject(parsed)) return parsed;
@@ -116,7 +114,10 @@ export function mendJsonText(text: string): JsonObject | undefined {
   return undefined;
 }
 
-/** Text in quotes is left as it is: a comma before a bracket may be part of what was said. */
+/**
+ * Text in quotes is left as it is: a comma before a bracket may be part of what was said. Quotes that are not closed go
+ * to the end: what begins at each of them is not looked at again.
+ */
 function withoutTrailingCommas(text: string): string {
-  return text.replaceAll(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/gs, (found) => (found === "," ? "" : found));
+  return text.replaceAll(/"(?:\\.|[^"\\])*(?:"|\\?$)|,(?=\s*[}\]])/gs, (found) => (found === "," ? "" : found));
 }
