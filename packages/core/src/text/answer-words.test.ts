@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeIn, isApproval, readAnswer } from "./answer-words.ts";
+import { RUN_LIMITS } from "../limits.ts";
+import { asksForAlways, changeIn, isApproval, readAnswer } from "./answer-words.ts";
 import { commandWords } from "./command-words.ts";
 
 const approval = {
@@ -86,4 +87,36 @@ test("other questions that go one way or the other read yes and no as their own 
 
 test("a question for words takes any", () => {
   assert.equal(readAnswer({ about: { kind: "ask" }, options: ["red", "blue"] }, "Green, please"), "Green, please");
+});
+
+test("long answers of marks and blanks are read in time that grows with their length", () => {
+  for (const part of [".", " ", "*", "yes ", "no,", ", ", "\u0301", "\n"]) {
+    const words = part.repeat(RUN_LIMITS.answerChars / part.length);
+    for (const answer of [words, `x${words}x`, `yes${words}x`, `no${words}`, `${words}yes`, `yes${words}`]) {
+      assert.equal(typeof asksForAlways(answer), "boolean", JSON.stringify(part));
+      assert.equal(changeIn(answer), undefined, JSON.stringify(part));
+      assert.notEqual(readAnswer(approval, answer), "yes, changed");
+    }
+  }
+});
+
+test("marks on both sides of an answer do not count, and marks within it do", () => {
+  for (const yes of ["..yes..", "(yes)", '"yes"', "*yes*", "__yes__", "`yes`!", "\u00a1si!"])
+    assert.equal(readAnswer(approval, yes), "yes", yes);
+  assert.equal(asksForAlways("(yes, always)."), true);
+  assert.equal(asksForAlways("yes. always"), false);
+});
+
+test("what is to run instead stands behind a colon, with or without a comma before it", () => {
+  for (const [words, change] of [
+    ["yes, changed: ls -l", "ls -l"],
+    ["yes changed:ls", "ls"],
+    ["y,changed : ls\n", "ls"],
+    ["sim ,  mude para: ls", "ls"],
+    ["yes,, changed: ls", undefined],
+    ["yes, changed:", undefined],
+    ["yes, changed: ", undefined],
+    ["no, changed: ls", undefined],
+  ] as const)
+    assert.equal(changeIn(words), change, words);
 });

@@ -12,7 +12,8 @@ const NO: ReadonlySet<string> = new Set(
 /** A no followed by its reason. */
 const NO_BECAUSE = /^(?:no|nope|nao)(?:\s*[,.:;!\u2013\u2014-]+\s*|\s+(?=because\b|since\b|porque\b|pois\b))\S/;
 const MARKS = /[\p{M}]/gu;
-const EDGES = /^[\s"'`.,!¡()*_]+|[\s"'`.,!()*_]+$/g;
+/** A run of marks at the end is looked at from its first one only. */
+const EDGES = /^[\s"'`.,!¡()*_]+|(?<![\s"'`.,!()*_])[\s"'`.,!()*_]+$/g;
 
 /** The answer of a client that has no person to ask: it approves nothing, and is no person's no. */
 export const UNASKED_ANSWER = "no: no person could be asked";
@@ -31,7 +32,7 @@ const ALWAYS = /^(?:(?:yes|y|sim|si|s) )?(?:always|sempre|siempre)$/;
 
 /** What people write for a changed plan, in English, Portuguese and Spanish, with what is to run instead. */
 const CHANGED =
-  /^\s*(?:yes|y|sim|s[i\u00ed]?|si\u0301)\s*,?\s*(?:changed|change to|mudado|mude para|cambiado|cambia a)\s*:\s*(\S[^]*)$/iu;
+  /^\s*(?:yes|y|sim|s[i\u00ed]?|si\u0301)\s*(?:,\s*)?(?:changed|change to|mudado|mude para|cambiado|cambia a)\s*:\s*(\S[^]*)$/iu;
 
 /** What people write for a yes for this run, in English, Portuguese and Spanish, without accents and commas. */
 const RUN_WIDE = /^(?:yes|y|sim|si) (?:for|in|para|em|en|nesta) ?(?:this|the|esta|a|la)? ?(?:run|execucao|ejecucion)$/;
