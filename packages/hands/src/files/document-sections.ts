@@ -25,17 +25,33 @@ export function sectionsOf(text: string, path: string): readonly DocumentSection
     const heading = headingAt(lines, index);
     if (heading !== undefined) close(index + 1, heading);
     else if (open.chars + line.length > DOCUMENT_LIMITS.sectionChars) close(index + 1, open.title);
-    const kept = line.slice(0, DOCUMENT_LIMITS.sectionChars);
-    open.lines.push(kept);
-    open.chars += kept.length + 1;
+    for (const [at, piece] of piecesOf(line).entries()) {
+      if (at > 0) close(index + 1, open.title);
+      open.lines.push(piece);
+      open.chars += piece.length + 1;
+    }
   }
   close(0, "");
   return sections;
 }
 
+/** A line in pieces that fit into a section; some documents have a whole chapter on one line. */
+function piecesOf(line: string): readonly string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from === 0 || from < line.length;) {
+    // Both halves of a character stay together.
+    const isSplit = line.charCodeAt(from + DOCUMENT_LIMITS.sectionChars) >> 10 === 0xdc00 >> 10;
+    const end = from + DOCUMENT_LIMITS.sectionChars - (isSplit ? 1 : 0);
+    pieces.push(line.slice(from, end));
+    from = end;
+  }
+  return pieces;
+}
+
 function headingAt(lines: readonly string[], index: number): string | undefined {
   const line = lines[index] ?? "";
-  const marked = MARKED.exec(line)?.[1];
+  // Of a title no more is kept, and the pattern takes long for long blanks.
+  const marked = MARKED.exec(line.slice(0, 2 * KNOWLEDGE_LIMITS.titleChars))?.[1];
   if (marked !== undefined) return marked;
   const isUnderlined = /^\S/.test(line) && !UNDERLINE.test(line) && UNDERLINE.test(lines[index + 1] ?? "");
   return isUnderlined && (index === 0 || (lines[index - 1] ?? "").trim() === "") ? line.trim() : undefined;
