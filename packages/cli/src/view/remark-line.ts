@@ -1,4 +1,5 @@
 import { oneLine } from "@vidro/core/text";
+import { columnsOf } from "./columns.ts";
 import type { Key } from "./keys.ts";
 import { LineEditor } from "./line-editor.ts";
 import { sendInterrupt, terminalInput } from "./terminal-input.ts";
@@ -31,13 +32,20 @@ export function openRemarkLine(say: (text: string) => void, changed: () => void)
     row(columns) {
       const { text } = editor.state;
       if (text === "") return undefined;
-      const room = Math.max(1, columns - PROMPT.length - 1);
-      const line = oneLine(text.replaceAll("\n", " ⏎ "), text.length * 2 + 1);
-      return `${PROMPT}${line.length <= room ? line : `…${line.slice(1 - room)}`}`;
+      const line = oneLine(text.replaceAll("\n", " ⏎ "), text.length * 3 + 1);
+      return `${PROMPT}${endOfLine(line, columns - PROMPT.length - 1)}`;
     },
     end() {
       forget();
       return editor.state.text;
     },
   };
+}
+
+/** The end of a line in so many columns: what was written last is what a person looks at. */
+function endOfLine(line: string, columns: number): string {
+  if (columnsOf(line) <= columns) return line;
+  const letters = Array.from(line);
+  while (letters.length > 0 && columnsOf(letters.join("")) >= columns) letters.shift();
+  return `…${letters.join("")}`;
 }
