@@ -76,7 +76,18 @@ describe("what a terminal says of itself", () => {
       ["PT", "pt"],
       ["de_DE.UTF-8", "en"],
       ["C", "en"],
+      ["POSIX", "en"],
       ["", "en"],
+      ["pt-PT", "pt"],
+      ["es@euro", "es"],
+      ["es_419.UTF-8", "es"],
+      ["estonian", "en"],
+      ["ptx_QQ", "en"],
+      ["e", "en"],
+      ["_es", "en"],
+      ["\u0000es", "en"],
+      ["es\n", "en"],
+      ["x".repeat(10_000), "en"],
     ] as const) {
       terminalIs({ LANG: locale });
       assert.equal(terminalLanguage(), language, locale);

@@ -16,7 +16,10 @@ export function isAsciiTerminal(): boolean {
 export function terminalLanguage(): Language {
   const { LC_ALL, LC_MESSAGES, LANG } = process.env;
   const locale = [LC_ALL, LC_MESSAGES, LANG].find((name) => name !== undefined && name !== "") ?? "";
-  return LANGUAGES.find((language) => locale.toLowerCase().startsWith(language)) ?? "en";
+  const [, spoken] = LOCALE.exec(locale) ?? [];
+  return LANGUAGES.find((language) => spoken?.toLowerCase() === language) ?? "en";
 }
 
+/** The language of a locale such as `pt_BR.UTF-8` or `es@euro`. */
+const LOCALE = /^([a-z]+)(?:[_.@-]|$)/i;
 const LANGUAGES: readonly Language[] = ["pt", "es"];
