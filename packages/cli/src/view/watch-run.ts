@@ -32,7 +32,8 @@ export async function watchRun(watching: WatchOptions): Promise<number> {
   } catch (thrown) {
     watching.screen.close();
     const fault = asFault(thrown);
-    sayFault(fault.report(), `${FAULTS[fault.code].next}\n  the run is left as it is: vidro attach ${watching.run}`);
+    sayFault(fault.report());
+    say(`  the run is left as it is: vidro attach ${watching.run}`);
     return FAULTS[fault.code].exit;
   } finally {
     deaf();
