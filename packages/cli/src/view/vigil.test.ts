@@ -26,7 +26,7 @@ function keepVigil(t: TestContext) {
     asked,
     vigil,
     /** Lets the vigil look once, and find this. */
-    async look(found: Obstacle | undefined | Promise<Obstacle | undefined>): Promise<void> {
+    look: async (found: Obstacle | undefined | Promise<Obstacle | undefined>): Promise<void> => {
       obstacle = async () => found;
       t.mock.timers.tick(TERMINAL_LIMITS.vigilMs);
       await new Promise(setImmediate);

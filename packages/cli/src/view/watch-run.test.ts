@@ -70,7 +70,7 @@ async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 }
 
 /** Watches a run and keeps what the screen was told. */
-function watch(t: TestContext, run: OneRun, { after = 0, answerer = absentAnswerer as Answerer } = {}) {
+function watch(t: TestContext, run: OneRun, { after = 0, answerer = absentAnswerer } = {}) {
   const told: string[] = [];
   const err: string[] = [];
   const { mock } = t.mock.method(process.stderr, "write", (text: string | Uint8Array) => err.push(String(text)) > 0);
@@ -122,7 +122,7 @@ describe("a run that is watched", () => {
 
   test("that is over is only recalled, and has the same exit code", async (t) => {
     const run = new OneRun();
-    run.append(started, { type: "run.failed", fault: { code: "STEP_LIMIT", message: "Too many." } } as Event);
+    run.append(started, { type: "run.failed", fault: { code: "STEP_LIMIT", message: "Too many." } });
     const { told, over, said } = watch(t, run, { after: 99 });
     assert.notEqual(await over, EXIT.ok);
     assert.deepEqual(told, ["recall 1", "recall 2", "closed"]);
@@ -214,7 +214,7 @@ describe("a question", () => {
       const run = new OneRun();
       run.append(started, asked("q1"));
       const { over } = watch(t, run, { answerer: yesAnswerer });
-      run.append(behind as Event);
+      run.append(behind);
       await turns();
       assert.equal(run.calls.length, Number(isOpen), behind.type);
       run.append(finished);
