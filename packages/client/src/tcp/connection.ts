@@ -49,8 +49,11 @@ export class AgentTcpConnection {
     this.hello = hello;
     this.#socket = socket;
     this.#onHeard = options.onHeard;
-    decoder.maxBytes = Math.max(options.maxFrame ?? 0, hello.maxFrame, CODEC_LIMITS.frameBytes);
-    this.#heart = setInterval(() => this.#beat(), options.heartbeatMs ?? hello.heartbeat).unref();
+    // A greeting may not make this end hold frames of any size.
+    const greeted = Math.min(hello.maxFrame, TCP_LIMITS.answerBytes);
+    decoder.maxBytes = Math.max(options.maxFrame ?? 0, greeted, CODEC_LIMITS.frameBytes);
+    const beatMs = Math.min(options.heartbeatMs ?? hello.heartbeat, LONGEST_TIMER_MS);
+    this.#heart = setInterval(() => this.#beat(), beatMs).unref();
     socket.on("data", (chunk) => this.#read(decoder.push(chunk as Buffer)));
     socket.on("close", () => this.#end(this.#lastWord ?? connectionCut()));
     // The greeting was read piece by piece.
@@ -218,7 +221,7 @@ function helloOf(item: FrameItem): TcpHello {
   const { maxFrame, heartbeat, ...more } = isObject(message["data"]) ? message["data"] : {};
   return {
     ...more,
-    maxFrame: typeof maxFrame === "number" ? maxFrame : CODEC_LIMITS.frameBytes,
+    maxFrame: typeof maxFrame === "number" && maxFrame > 0 ? maxFrame : CODEC_LIMITS.frameBytes,
     heartbeat: typeof heartbeat === "number" && heartbeat > 0 ? heartbeat : TCP_LIMITS.heartbeatMs,
   };
 }
