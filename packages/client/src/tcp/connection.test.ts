@@ -122,3 +122,35 @@ describe("a greeting", () => {
   });
 });
 
+describe("why a connection ended", () => {
+  /** A client whose server says these messages for its request and hangs up; the reason that the client tells. */
+  async function reason(t: TestContext, messages: (id: string) => readonly Json[]): Promise<string> {
+    const { port } = await startForeignTcpServer(t, ({ id }, socket) => {
+      for (const message of messages(id)) socket.write(frame(message));
+      socket.end();
+      return undefined;
+    });
+    const down = Promise.withResolvers<TcpError>();
+    const client = clientOf(t, port, { onDown: down.resolve });
+    await client.request("PS").catch(() => undefined);
+    return (await down.promise).message;
+  }
+
+  test("is the server's last word, which belongs to no request", async (t) => {
+    assert.equal(
+      await reason(t, () => [{ v: 1, t: "err", id: "0", code: "TOKEN_EXPIRED", msg: "Too old." }]),
+      "Too old.",
+    );
+    assert.equal(await reason(t, () => [{ v: 1, t: "err", code: "BAD_REQUEST", msg: "What?" }]), "What?");
+  });
+
+  test("is not the answer to a request that was given up, nor that to a heartbeat", async (t) => {
+    for (const id of ["c77", "hb1"])
+      assert.equal(
+        await reason(t, () => [{ v: 1, t: "err", id, code: "FORBIDDEN", msg: "Not that one." }]),
+        "The connection was cut.",
+        id,
+      );
+  });
+});
+

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { asFault, CODEC_LIMITS, isObject, LONGEST_TIMER_MS, TCP_LIMITS } from "@vidro/core";
 import { encodeFrame, frameDecoder } from "@vidro/core/codec";
-import { TCP_VERSION } from "@vidro/core/wire/agent-tcp";
+import { NO_ID, TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { JsonObject } from "@vidro/core";
 import type { FrameDecoder, FrameItem } from "@vidro/core/codec";
 import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/agent-tcp";
@@ -150,8 +150,9 @@ export class AgentTcpConnection {
     if (t !== "err") return;
     const wait = typeof retryAfterMs === "number" ? retryAfterMs : undefined;
     const error = new TcpError(code as TcpErrorCode, typeof msg === "string" ? msg : "", { retryAfterMs: wait });
-    if (pending === undefined) this.#lastWord = error;
-    else pending.reject(error);
+    if (pending !== undefined) pending.reject(error);
+    // The answer to a request that was given up, or to a heartbeat, says nothing of the connection.
+    else if (typeof id !== "string" || id === NO_ID) this.#lastWord = error;
   }
 
   #take(id: string): PendingRequest | undefined {
