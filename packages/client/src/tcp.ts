@@ -1,4 +1,4 @@
-import { CLIENT_LIMITS, deferred, TCP_LIMITS } from "@vidro/core";
+import { CLIENT_LIMITS, deferred, LONGEST_TIMER_MS, TCP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./tcp/error.ts";
@@ -60,9 +60,10 @@ export class TcpClient {
 
   /** Connects, checks the version, and authenticates when there is a token; resolves to the server's greeting. */
   async connect(): Promise<TcpHello> {
-    this.#connection ??= this.#open();
-    this.#connection.catch(() => (this.#connection = undefined));
-    return (await this.#connection).hello;
+    if (this.#closed) throw clientClosed();
+    // A client that gave up after a cut begins anew when it is told to.
+    this.#over = undefined;
+    return (await (this.#connection ?? this.#dial())).hello;
   }
 
   /** Authenticates with a token, which is sent again after a cut; resolves to the answer to AUTH. */
@@ -99,12 +100,16 @@ export class TcpClient {
   }
 
   async #up(): Promise<AgentTcpConnection> {
-    if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
+    if (this.#closed) throw clientClosed();
     if (this.#over !== undefined) throw new TcpError("CONNECTION", this.#over.message, { cause: this.#over });
-    if (this.#connection === undefined) await this.connect();
-    const connection = await this.#connection;
-    if (connection === undefined) throw new TcpError("CONNECTION", "There is no connection.");
-    return connection;
+    return this.#connection ?? this.#dial();
+  }
+
+  #dial(): Promise<AgentTcpConnection> {
+    const opening = this.#open();
+    this.#connection = opening;
+    opening.catch(() => (this.#connection = undefined));
+    return opening;
   }
 
   async #open(): Promise<AgentTcpConnection> {
@@ -117,7 +122,7 @@ export class TcpClient {
     });
     try {
       if (this.#token !== undefined) await this.#authenticate(connection, this.#token);
-      if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
+      if (this.#closed) throw clientClosed();
     } catch (thrown) {
       await connection.close();
       throw thrown;
@@ -173,8 +178,15 @@ export class TcpClient {
   }
 }
 
+function clientClosed(): TcpError {
+  return new TcpError("CONNECTION", "This client was closed.");
+}
+
 async function withDeadline<Thing>(thing: Promise<Thing>, deadlineMs: number): Promise<Thing> {
   const { promise: late, reject } = deferred<never>();
-  const timer = setTimeout(() => reject(new TcpError("CONNECTION", `No connection in ${deadlineMs} ms.`)), deadlineMs);
+  const timer = setTimeout(
+    () => reject(new TcpError("CONNECTION", `No connection in ${deadlineMs} ms.`)),
+    Math.min(deadlineMs, LONGEST_TIMER_MS),
+  );
   return Promise.race([thing, late]).finally(() => clearTimeout(timer));
 }

@@ -122,6 +122,97 @@ describe("a greeting", () => {
   });
 });
 
+describe("an answer", () => {
+  test("is read wherever a slow line cuts it", async (t) => {
+    const bytes = (id: string): Buffer => Buffer.from(frame(answer({ id, act: "PS" }, { word: "grün 😀" })));
+    const { length } = bytes("c1");
+    let cut = 0;
+    const { port } = await startForeignTcpServer(t, ({ id }, socket) => {
+      void writeInPieces(socket.setNoDelay(true), bytes(id), [(cut += 1)]);
+      return undefined;
+    });
+    const client = clientOf(t, port);
+    for (let at = 1; at < length; at += 1)
+      assert.deepEqual(await client.request("PS"), { word: "grün 😀" }, `cut at ${at}`);
+  });
+
+  test("that breaks off at any byte is CONNECTION for its request, and for no other client", async (t) => {
+    const whole = Buffer.from(frame(answer({ id: "c1", act: "PS" }, { pid: 1 })));
+    const port = await serve(t, (socket, n) => {
+      socket.write(frame(HELLO));
+      socket.once("data", () => socket.end(whole.subarray(0, n)));
+    });
+    for (let at = 1; at < whole.length; at += 1)
+      await assert.rejects(clientOf(t, port).request("PS"), isConnection, `cut at ${at}`);
+  });
+
+  test("goes to its own request, in whatever order answers come, and once", async (t) => {
+    const waiting: Json[] = [];
+    const { port } = await startForeignTcpServer(t, (said, socket) => {
+      waiting.push(answer(said, { act: said.act }));
+      if (waiting.length < 3) return undefined;
+      for (const one of [...waiting].reverse()) for (let twice = 0; twice < 2; twice += 1) socket.write(frame(one));
+      return undefined;
+    });
+    const client = clientOf(t, port);
+    const acts = ["A", "B", "C"];
+    const all = await Promise.all(acts.map((act) => client.request(act)));
+    assert.deepEqual(
+      all.map(({ act }) => act),
+      acts,
+    );
+  });
+
+  test("without an object for its data is an empty one, and messages of no kind are left alone", async (t) => {
+    const { port } = await startForeignTcpServer(t, (said, socket) => {
+      for (const noise of [
+        null,
+        5,
+        "x",
+        [],
+        { v: 1 },
+        { v: 1, t: "hello" },
+        { v: 1, t: "res", id: 7 },
+        { v: 1, t: "out", id: said.id },
+      ])
+        socket.write(frame(noise));
+      return { ...(answer(said) as object), data: [1, 2] };
+    });
+    assert.deepEqual(await clientOf(t, port).request("PS"), {});
+  });
+
+  test("that is an error has its code, its words and the time to wait; strange ones are left out", async (t) => {
+    const errors: readonly Json[] = [
+      { code: "RATE_LIMITED", msg: "Slower.", retryAfterMs: 40 },
+      { code: "FORBIDDEN", msg: 5, retryAfterMs: "soon" },
+    ];
+    const { port } = await startForeignTcpServer(t, ({ id }) => ({
+      v: 1,
+      t: "err",
+      id,
+      ...(errors[Number(id.slice(1)) - 1] as object),
+    }));
+    const client = clientOf(t, port);
+    await assert.rejects(client.request("A"), { code: "RATE_LIMITED", message: "Slower.", retryAfterMs: 40 });
+    await assert.rejects(client.request("B"), { code: "FORBIDDEN", message: "", retryAfterMs: undefined });
+  });
+
+  test("of live output is heard by its own request alone, before its end", async (t) => {
+    const { port } = await startForeignTcpServer(t, (said, socket) => {
+      for (const [id, text] of [
+        [said.id, "one"],
+        ["c99", "foreign"],
+        [said.id, "two"],
+      ])
+        socket.write(frame({ v: 1, t: "out", id: id!, act: said.act, data: { text: text! } }));
+      return answer(said, { done: true });
+    });
+    const heard: Json[] = [];
+    const end = await clientOf(t, port).request("RUN", {}, { hear: ({ text }) => heard.push(text!) });
+    assert.deepEqual([heard, end], [["one", "two"], { done: true }]);
+  });
+});
+
 describe("why a connection ended", () => {
   /** A client whose server says these messages for its request and hangs up; the reason that the client tells. */
   async function reason(t: TestContext, messages: (id: string) => readonly Json[]): Promise<string> {
@@ -154,3 +245,139 @@ describe("why a connection ended", () => {
   });
 });
 
+describe("bounds of a client", () => {
+  test("more requests than may wait are refused by name, and those that wait are answered", async (t) => {
+    const held: (() => void)[] = [];
+    const { port } = await startForeignTcpServer(t, (said, socket) => {
+      held.push(() => socket.write(frame(answer(said))));
+      return undefined;
+    });
+    const client = clientOf(t, port);
+    await client.connect();
+    const waiting = Array.from({ length: TCP_LIMITS.pending }, () => client.request("PS"));
+    await assert.rejects(client.request("PS"), { code: "RATE_LIMITED" });
+    while (held.length < TCP_LIMITS.pending) await new Promise(setImmediate);
+    for (const send of held) send();
+    assert.equal((await Promise.all(waiting)).length, TCP_LIMITS.pending);
+  });
+
+  test("a request that is larger than the server's frame is refused, and the next one is sent", async (t) => {
+    const { port } = await startForeignTcpServer(
+      t,
+      (said) => answer(said),
+      hello({ maxFrame: 200, heartbeat: 30_000 }),
+    );
+    const client = clientOf(t, port);
+    await assert.rejects(client.request("PS", { pad: "x".repeat(200) }), { code: "PAYLOAD_TOO_LARGE" });
+    assert.deepEqual(await client.request("PS"), {});
+  });
+
+  test("a deadline beyond any timer is kept while the client connects", async (t) => {
+    const port = await serve(t, (socket) => {
+      setImmediate(() => setImmediate(() => socket.write(frame(HELLO))));
+      socket.on("data", () => socket.write(frame(answer({ id: "c1", act: "PS" }, { ok: true }))));
+    });
+    const client = clientOf(t, port);
+    assert.deepEqual(await client.request("PS", {}, { deadlineMs: 2 ** 40 }), { ok: true });
+    const other = clientOf(t, port);
+    assert.deepEqual(await other.request("PS", {}, { deadlineMs: Infinity }), { ok: true });
+  });
+
+  test("a server that greets and then says nothing is given up at the deadline of the request", async (t) => {
+    const port = await serve(t, (socket) => socket.write(frame(HELLO)));
+    await assert.rejects(clientOf(t, port).request("PS", {}, { deadlineMs: 20 }), {
+      code: "CONNECTION",
+      message: /^PS was not answered in \d+ ms\.$/,
+    });
+  });
+});
+
+describe("a client", () => {
+  test("that was closed dials no more and sends its token to no server", async (t) => {
+    let connections = 0;
+    const port = await serve(t, (socket) => {
+      connections += 1;
+      socket.write(frame(HELLO));
+    });
+    const client = clientOf(t, port);
+    await client.connect();
+    await client.close();
+    await client.close();
+    await assert.rejects(client.connect(), { code: "CONNECTION", message: "This client was closed." });
+    await assert.rejects(client.request("PS"), { code: "CONNECTION" });
+    await assert.rejects(client.auth("id.secret"), { code: "CONNECTION" });
+    assert.equal(connections, 1);
+  });
+
+  test("that does not reconnect refuses requests after a cut, and works again when it is told to connect", async (t) => {
+    const { port, sockets } = await startForeignTcpServer(t, (said) => answer(said, { act: said.act }));
+    const down = Promise.withResolvers<void>();
+    const client = clientOf(t, port, { onDown: () => down.resolve() });
+    await client.request("PS");
+    for (const socket of sockets) socket.destroy();
+    await down.promise;
+    await assert.rejects(client.request("PS"), isConnection);
+    await client.connect();
+    assert.deepEqual(await client.request("PS"), { act: "PS" });
+  });
+
+  test("that looks for a server which is gone stops when it is closed, and what waited is CONNECTION", async (t) => {
+    const { port, server, sockets } = await startForeignTcpServer(t, (said) => answer(said, {}));
+    const client = clientOf(t, port, { reconnect: true });
+    await client.request("PS");
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    const waiting = client.request("PS").catch((thrown: unknown) => thrown);
+    await client.close();
+    assert.ok(isConnection(await waiting));
+  });
+
+  test("authenticates before the first request of each connection, in that order", async (t) => {
+    const acts: string[] = [];
+    const { port, sockets } = await startForeignTcpServer(t, (said) => {
+      acts.push(said.act);
+      return answer(said, { sessionId: "S" });
+    });
+    const ups: unknown[] = [];
+    const client = clientOf(t, port, {
+      reconnect: true,
+      token: "a.b",
+      onUp: (session) => ups.push(session["sessionId"]),
+    });
+    await Promise.all([client.request("A"), client.request("B")]);
+    sockets[0]?.destroy();
+    while (sockets.length < 2) await client.request("PING").catch(() => undefined);
+    await client.request("C");
+    assert.deepEqual(
+      acts.filter((act) => act !== "PING"),
+      ["AUTH", "A", "B", "AUTH", "C"],
+    );
+    assert.deepEqual(ups, ["S", "S"]);
+    assert.deepEqual(client.session, { sessionId: "S" });
+  });
+
+  test("whose token is refused says so by its code, and has no connection", async (t) => {
+    const { port } = await startForeignTcpServer(t, ({ id }) => ({
+      v: 1,
+      t: "err",
+      id,
+      act: "AUTH",
+      code: "INVALID_TOKEN",
+      msg: "No.",
+    }));
+    const client = clientOf(t, port, { token: "a.b" });
+    for (let times = 0; times < 2; times += 1) await assert.rejects(client.connect(), { code: "INVALID_TOKEN" });
+    assert.equal(client.session, undefined);
+  });
+
+  test("whose signal fires while it dials, or later, is CONNECTION", async (t) => {
+    const port = await serve(t, (socket) => socket.write(frame(HELLO)));
+    await assert.rejects(clientOf(t, port, { signal: AbortSignal.abort() }).connect(), isConnection);
+    const leaving = new AbortController();
+    const client = clientOf(t, port, { signal: leaving.signal });
+    await client.connect();
+    const waiting = client.request("PS");
+    leaving.abort();
+    await assert.rejects(waiting, isConnection);
+  });
+});
