@@ -42,7 +42,7 @@ export interface LocalHandOptions {
   readonly additions?: PolicyAdditions;
   readonly tools?: readonly HandTool[];
   /** The editor that has the workspace open; without one, all files are those on disk. */
-  readonly editor?: FileEditor;
+  readonly editor?: FileEditor | undefined;
   /** Signs the end of each action; without it, ends are unsigned. */
   readonly receipts?: ReceiptSigner;
   /** The environment from which the variables of processes are chosen; default: that of this process. */

@@ -49,8 +49,9 @@ export async function readFormer(plan: FilePlan, access: FileAccess): Promise<Fo
   try {
     return await readPlannedIfAny(plan, access);
   } catch (error) {
-    // A file that is too large or may not be read can still be replaced; only undo is lost.
-    if (error instanceof Fault) return "unread";
+    // A file that is too large or may not be read can still be replaced; only undo is lost. A text in an editor is not
+    // replaced unread: a person may be writing it.
+    if (error instanceof Fault && (access.context.editor === undefined || !plan.inWorkspace)) return "unread";
     throw error;
   }
 }

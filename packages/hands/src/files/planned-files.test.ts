@@ -128,7 +128,7 @@ describe("files of a workspace that an editor has open", () => {
     chmodSync(at("a.txt"), 0o444);
     assert.match(words(await use("edit", EDIT)), /read-only/);
     mkdirSync(at("folder"));
-    assert.match(words(await use("write_file", { file_path: "folder", content: "x" })), /not a regular file/);
+    assert.match(words(await use("write_file", { file_path: "folder", content: "x" })), /is a folder/);
     assert.ok(!editor.asked.some((one) => one.startsWith("write")));
   });
 
@@ -140,6 +140,21 @@ describe("files of a workspace that an editor has open", () => {
     const grown = { file_path: "a.txt", old_string: "o", new_string: "oo", replace_all: true };
     assert.match(words(await use("edit", grown)), /failed PAYLOAD_TOO_LARGE/);
     assert.ok(!editor.asked.some((one) => one.startsWith("write")));
+  });
+
+  it("are written on disk beside an editor that only lets them be read, unless it has changes that are not saved", async (t) => {
+    const played = new PlayedEditor();
+    const editor = { read: (path: string) => played.read(path) };
+    const { use, at } = await editedHand(t, { editor });
+    played.buffers.set(at("a.txt"), "unsaved\n");
+    assert.match(words(await use("edit", EDIT)), /failed CONFLICT.*not saved/);
+    assert.match(words(await use("write_file", { file_path: "a.txt", content: "x" })), /failed CONFLICT/);
+    assert.equal(readFileSync(at("a.txt"), "utf8"), "saved\n");
+    played.buffers.set(at("a.txt"), "saved\n");
+    assert.match(words(await use("edit", { ...EDIT, old_string: "saved" })), /Replaced 1 place/);
+    assert.equal(readFileSync(at("a.txt"), "utf8"), "edited\n");
+    assert.match(words(await use("write_file", { file_path: "new.txt", content: "fresh" })), /Wrote 5 bytes/);
+    assert.equal(readFileSync(at("new.txt"), "utf8"), "fresh");
   });
 
   it("are judged by policy and approved as those on disk", async (t) => {
@@ -161,6 +176,14 @@ describe("an editor that does not do what it is asked", () => {
     }
     editor.onRead = () => ({ kind: "refused", why: "No." });
     assert.match(words(await use("read_file", { file_path: "nowhere" })), /There is no .*nowhere/);
+  });
+
+  it("has no text replaced that it does not give", async (t) => {
+    const { use, editor } = await editedHand(t);
+    editor.onRead = () => ({ kind: "silent", why: "The editor is gone." });
+    for (const file_path of ["a.txt", "new.txt"])
+      assert.match(words(await use("write_file", { file_path, content: "x" })), /failed TOOL_FAILED.*is gone/);
+    assert.ok(!editor.asked.some((one) => one.startsWith("write")));
   });
 
   it("fails a write that it refused and that changed nothing", async (t) => {

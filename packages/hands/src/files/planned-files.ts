@@ -29,8 +29,8 @@ export type EditorAnswer =
 export interface FileEditor {
   /** The text of a file as the editor has it, with what is not saved yet. */
   read(path: string, signal?: AbortSignal): Promise<EditorAnswer>;
-  /** Replaces the text of a file; the answer has no text. */
-  write(path: string, text: string, signal?: AbortSignal): Promise<EditorAnswer>;
+  /** Replaces the text of a file; the answer has no text. Absent for an editor that only lets its texts be read. */
+  write?(path: string, text: string, signal?: AbortSignal): Promise<EditorAnswer>;
 }
 
 /** Whose files are meant, and what ends the waiting for them. */
@@ -71,10 +71,9 @@ export async function writePlanned(
 ): Promise<void> {
   const { path, inWorkspace } = plan;
   const { editor } = access.context;
-  if (editor === undefined || !inWorkspace || !isText(after)) {
-    const expected = expectedOf(before);
-    return writeContent(path, after, { expected, make: inWorkspace });
-  }
+  if (editor === undefined || !inWorkspace || !isText(after))
+    return writeContent(path, after, { expected: expectedOf(before), make: inWorkspace });
+  if (editor.write === undefined) return writeBeside(plan, { before, after }, access);
   if (after.length > HAND_LIMITS.fileBytes) throw tooLargeFault(path, after.length);
   await requireWritable(path);
   if (before !== "unread" && (await readPlannedIfAny(plan, access))?.sha256 !== before?.sha256)
@@ -89,6 +88,20 @@ export async function writePlanned(
   if (now?.sha256 === sha256(after)) return;
   if (before === "unread" || now?.sha256 !== before?.sha256) throw unknown;
   throw new Fault("TOOL_FAILED", `The editor did not write ${path}: ${answer.why}`);
+}
+
+/** Writes to disk beside an editor that takes no texts, unless the editor has changes that are not saved. */
+async function writeBeside(
+  plan: FilePlan,
+  { before, after }: { readonly before: FormerContent; readonly after: Buffer },
+  access: FileAccess,
+): Promise<void> {
+  const { path, inWorkspace } = plan;
+  const [kept, shown] = [await readContentIfAny(path), await readPlannedIfAny(plan, access)];
+  if (kept?.sha256 !== shown?.sha256)
+    throw new Fault("CONFLICT", `${path} has changes in the editor that are not saved: save the file, then try again.`);
+  const expected = before === "unread" ? (kept?.stat ?? "nothing") : expectedOf(before);
+  await writeContent(path, after, { expected, make: inWorkspace });
 }
 
 /** Removes the file of a plan, if it still is the expected one; editors do not remove files. */
