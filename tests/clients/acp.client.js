@@ -8,19 +8,24 @@ import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientpro
  * @param {any} command
  * @returns {any}
  */
-export function openEditor({ argv, env, cwd, permit }) {
+export function openEditor({ argv, env, cwd, permit, files }) {
   const [program, ...words] = argv;
   const child = spawn(program, words, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
   const updates = [];
   const app = client({ name: "vidro-tests" })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
     .onRequest(methods.client.session.requestPermission, ({ params }) => permit(params));
+  if (files?.read !== undefined)
+    app.onRequest(methods.client.fs.readTextFile, async ({ params }) => ({ content: await files.read(params) }));
+  if (files?.write !== undefined)
+    app.onRequest(methods.client.fs.writeTextFile, async ({ params }) => (await files.write(params)) ?? {});
+  const fs = { readTextFile: files?.read !== undefined, writeTextFile: files?.write !== undefined };
   const connection = app.connect(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
   const agent = connection.agent;
   return {
     updates,
     initialize: () =>
-      agent.request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} }),
+      agent.request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: { fs } }),
     begin: () => agent.request(methods.agent.session.new, { cwd, mcpServers: [] }),
     load: (sessionId) => agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] }),
     prompt: (sessionId, text, ...blocks) =>

@@ -31,7 +31,7 @@ import type { ReadWholeOutput } from "./run/whole-output.ts";
 import { RunRequests } from "./run/run-requests.ts";
 import { sharedCostsIn } from "./run/shared-costs.ts";
 import type { CostBounds } from "./run/shared-costs.ts";
-import type { LocalOptions, Reloadable } from "./south/local.ts";
+import type { FileEditor, LocalOptions, Reloadable } from "./south/local.ts";
 import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
 import type { RelayOptions } from "./south/relay.ts";
@@ -97,6 +97,8 @@ export interface BrainOptions {
   readonly store?: "sqlite" | "memory";
   /** Whether a hand works on this machine; if not, runs that need one get HAND_UNAVAILABLE. */
   readonly localHand?: boolean;
+  /** The editor that has a workspace open on this machine; asked once for each hand that is opened. */
+  readonly editor?: (workspace: string) => FileEditor | undefined;
   /** A person says that the store was restored from a backup. */
   readonly restored?: boolean;
   /** Wraps the journal that runs write to, for metrics, logs and webhooks. */
@@ -184,12 +186,13 @@ function costBounds(config: Config): CostBounds {
 
 /** The hand of this machine for each workspace, unless it is left out. */
 function openLocalHands(
-  { home, config: { env }, localHand, log = () => undefined }: BrainOptions,
+  { home, config: { env }, localHand, editor, log = () => undefined }: BrainOptions,
   reloadables: Set<Reloadable>,
   span: LocalOptions["span"],
 ): LocalHands | undefined {
   if (localHand === false) return undefined;
-  return new LocalHands((workspace) => openLocalHand({ home, workspace, env, reloadables, log, span }));
+  const shared = { home, env, reloadables, log, span };
+  return new LocalHands((workspace) => openLocalHand({ ...shared, workspace, editor: editor?.(workspace) }));
 }
 
 /** What differs each time: the clock, chance, and ids of runs, threads and actions. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Action, Hand, ScanDocuments, ToolSpec } from "@vidro/core";
 import type { TraceSpan } from "@vidro/core/trace";
 import type { HomePolicy } from "@vidro/core/policy";
-import type { RedialModule, Reloadable } from "@vidro/hands";
+import type { FileEditor, RedialModule, Reloadable } from "@vidro/hands";
 import manifest from "../../package.json" with { type: "json" };
 import type { Log } from "../observe/log.ts";
 
@@ -17,11 +17,13 @@ export interface LocalOptions {
   readonly env: { readonly [name: string]: string | undefined };
   /** Is told of MCP servers that are left out. */
   readonly log: Log;
+  /** The editor that has the workspace open, if one has. */
+  readonly editor?: FileEditor | undefined;
   /** Takes the spans of its orders; absent without traces. */
   readonly span?: ((span: TraceSpan) => void) | undefined;
 }
 
-export type { Reloadable } from "@vidro/hands";
+export type { FileEditor, Reloadable } from "@vidro/hands";
 
 /** The name of the hand on the brain's own machine. */
 export const LOCAL_HAND = "local";
@@ -31,14 +33,14 @@ const load = () => import("@vidro/hands");
 
 /** Opens the hand of this machine for a workspace. */
 export async function openLocalHand(options: LocalOptions): Promise<Hand> {
-  const { home, workspace, env, reloadables, log, span } = options;
+  const { home, workspace, env, reloadables, log, span, editor } = options;
   const { openReloadablePolicy: keepPolicy, mountingHand, loadTraces } = await load();
   const { version } = manifest;
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = keepPolicy({ file: join(home, "policy.json"), workspace, state: home });
   const hand = await mountingHand(
-    { id: LOCAL_HAND, workspace, state, reserved: home, policy, additions: policy.additions, env },
+    { id: LOCAL_HAND, workspace, state, reserved: home, policy, additions: policy.additions, env, editor },
     { file: join(home, "mcp.json"), version, note: (why) => log("mcp.unmounted", { why }) },
   );
   if (span !== undefined) (await loadTraces()).traceHand(hand, span);

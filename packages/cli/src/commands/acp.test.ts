@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, it } from "node:test";
-import { isObject } from "@vidro/core";
+import { ACP_LIMITS, isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { doneLine, scriptedModel, shellLine } from "../scripted-model.fixture.ts";
 import { ended, Stage } from "../stage.fixture.ts";
@@ -16,6 +16,8 @@ class PlayedEditor {
   #last = 0;
   /** What the editor answers when it is asked for a permission. */
   permission: (options: readonly { readonly optionId: string; readonly kind: string }[]) => JsonObject = () => ({});
+  /** What the editor answers when it is asked for a file. */
+  files: (method: string) => JsonObject = () => ({});
 
   constructor(stage: Stage) {
     this.#child = stage.start("acp");
@@ -73,6 +75,9 @@ class PlayedEditor {
       const { options } = message["params"] as { readonly options: never };
       this.say(JSON.stringify({ jsonrpc: "2.0", id: message["id"], ...this.permission(options) }));
     }
+    const { method, id } = message;
+    if (typeof method === "string" && method.startsWith("fs/"))
+      this.say(JSON.stringify({ jsonrpc: "2.0", id, ...this.files(method) }));
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
@@ -192,6 +197,46 @@ describe("vidro acp", () => {
     };
     assert.deepEqual((await editor.prompt(session, "make it"))["result"], { stopReason: "cancelled" });
     assert.equal(existsSync(join(stage.workspace, "made")), false);
+    assert.equal(await editor.leave(), 0);
+  });
+
+  it("takes a write that is answered with null as done, and answers that are none as an outcome that is unknown", async () => {
+    const answers: readonly (readonly [JsonObject, RegExp])[] = [
+      [{ result: null }, /Wrote 3 bytes/],
+      [{ result: 7 }, /may have written.*no result that can be read/],
+      [{ result: [] }, /may have written/],
+      [{ error: "no" }, /may have written/],
+      [{}, /may have written/],
+    ];
+    for (const [answer, outcome] of answers) {
+      await using things = new AsyncDisposableStack();
+      const args = { file_path: "new.txt", content: "new" };
+      const line = JSON.stringify({ type: "use_tool", name: "write_file", args });
+      const model = things.use(await scriptedModel(line, doneLine("all is well")));
+      const stage = things.use(await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url }));
+      const editor = new PlayedEditor(stage);
+      editor.permission = ([first]) => ({
+        result: { outcome: { outcome: "selected", optionId: first?.optionId ?? "" } },
+      });
+      editor.files = (method) =>
+        method === "fs/write_text_file" ? answer : { error: { code: -32_002, message: "There is no such file." } };
+      await editor.ask("initialize", { clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } } });
+      const session = await editor.begin(stage.workspace);
+      await editor.prompt(session, "make it");
+      assert.match(JSON.stringify(editor.heard), outcome);
+      assert.equal(existsSync(join(stage.workspace, "new.txt")), false);
+      assert.equal(await editor.leave(), 0);
+    }
+  });
+
+  it("takes lines up to a bound that fits an image, and refuses a longer one without its end", async () => {
+    await using things = new AsyncDisposableStack();
+    const editor = new PlayedEditor(await stageOf(things));
+    const padding = (bytes: number): JsonObject => ({ padding: "x".repeat(bytes) });
+    assert.ok("result" in (await editor.ask("authenticate", padding(4 * 1024 * 1024))));
+    editor.tell("session/cancel", padding(ACP_LIMITS.lineBytes));
+    await editor.hears((one) => errorOf(one).code === -32700);
+    assert.ok("result" in (await editor.ask("authenticate", {})));
     assert.equal(await editor.leave(), 0);
   });
 

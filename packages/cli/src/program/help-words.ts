@@ -316,6 +316,11 @@ const RUN_WORDS: readonly HelpRow[] = [
     "dirección del cerebro (por defecto: VIDRO_URL, si no el daemon, si no un cerebro dentro de este comando)",
   ],
   [
+    "use a brain inside this command even beside a daemon, so that files are the editor's",
+    "usa um cérebro dentro deste comando mesmo ao lado de um daemon, para que os arquivos sejam os do editor",
+    "usa un cerebro dentro de este comando incluso junto a un daemon, para que los archivos sean los del editor",
+  ],
+  [
     "token to send to the brain (default: VIDRO_TOKEN, else the running daemon's own)",
     "token a enviar ao cérebro (padrão: VIDRO_TOKEN, senão o do próprio daemon)",
     "token que se envía al cerebro (por defecto: VIDRO_TOKEN, si no el del propio daemon)",

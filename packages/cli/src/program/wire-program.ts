@@ -19,6 +19,12 @@ export function addMcp(root: Command, exit: Exit): void {
 export function addAcp(root: Command, exit: Exit): void {
   addBrainFlags(root.command("acp"))
     .description("serve an editor that speaks the Agent Client Protocol on stdin and stdout")
+    .addOption(
+      new Option(
+        "--own",
+        "use a brain inside this command even beside a daemon, so that files are the editor's",
+      ).conflicts("url"),
+    )
     .action(async (flags) => exit(await (await import("../commands/acp.ts")).serveAcp(flags)));
 }
 

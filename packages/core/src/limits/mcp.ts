@@ -66,4 +66,8 @@ export const ACP_LIMITS = {
   sessions: 500,
   /** Length of an outcome that an editor is shown; the rest is cut. */
   outputChars: 32 * KIB,
+  /** Size of a line of an editor; fits the text of a file and an image of a prompt. A larger line is refused. */
+  lineBytes: 32 * MIB,
+  /** How long an editor may take to give or to take the text of a file. */
+  fileMs: 30 * SECOND_MS,
 } as const;

@@ -8,15 +8,9 @@ import { requireFolder } from "../../program/require-folder.ts";
 import { userName } from "../../view/questions.ts";
 import { readFileCommands, taskOfCommand } from "../talk/command-files.ts";
 import type { AcpSession, AcpSessions } from "./acp-sessions.ts";
+import type { EditorFiles } from "./editor-files.ts";
+import type { Editor } from "./editor.ts";
 import { chunk, RunUpdates, editorToolCall } from "./run-updates.ts";
-
-/** The editor that this process works for. */
-export interface Editor {
-  /** Shows an update of a session. */
-  tell(method: string, params: JsonObject): void;
-  /** Asks the editor; rejects when it refuses or is gone. */
-  ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
-}
 
 /** The version of the protocol that is spoken. */
 const PROTOCOL = 1;
@@ -34,16 +28,27 @@ interface EditorTurn {
   run?: string;
 }
 
+/** What an agent for editors works with. */
+interface AcpParts {
+  readonly runs: BrainRuns;
+  readonly sessions: AcpSessions;
+  /** Is told what the editor offers and where its sessions work. */
+  readonly files: EditorFiles;
+  readonly version: string;
+}
+
 /** An agent for editors that speak the Agent Client Protocol: a session is a conversation, a prompt is a run. */
 export class AcpAgent {
   readonly #runs: BrainRuns;
   readonly #sessions: AcpSessions;
+  readonly #files: EditorFiles;
   readonly #version: string;
   readonly #turns = new Map<string, EditorTurn>();
 
-  constructor(runs: BrainRuns, sessions: AcpSessions, version: string) {
+  constructor({ runs, sessions, files, version }: AcpParts) {
     this.#runs = runs;
     this.#sessions = sessions;
+    this.#files = files;
     this.#version = version;
   }
 
@@ -51,6 +56,7 @@ export class AcpAgent {
   request(method: string, params: JsonObject, editor: Editor): Promise<JsonObject> | undefined {
     switch (method) {
       case "initialize":
+        this.#files.offer(editor, params["clientCapabilities"]);
         return Promise.resolve({
           protocolVersion: PROTOCOL,
           agentCapabilities: { loadSession: true, promptCapabilities: { image: true, embeddedContext: true } },
@@ -111,6 +117,7 @@ export class AcpAgent {
       throw new Fault("CONFLICT", "A turn of this session is under way: cancel it first.");
     const turn: EditorTurn = { cancelled: new AbortController() };
     this.#turns.set(sessionId, turn);
+    this.#files.use(sessionId, session.cwd);
     try {
       const asked = { task: commandTask(taskIn(params), session.cwd), files: imagesIn(params) };
       const { run, after } = await this.#start(sessionId, session, asked);
@@ -252,7 +259,11 @@ class EditorApprovals {
     const toolCall = action === undefined ? { toolCallId: id, title: text } : editorToolCall(action, cwd);
     const offered = options.filter((option) => option !== CHANGED_YES).map((option) => optionOf(option, question));
     const params = { sessionId, toolCall, options: offered };
-    const { outcome } = await this.#editor.ask("session/request_permission", params, signal);
+    const reply = await this.#editor.ask("session/request_permission", params, signal);
+    // The question was closed meanwhile.
+    if (reply.kind === "silent" && signal.aborted) return;
+    if (reply.kind !== "result") throw new Fault("APPROVAL_UNASKED", reply.why);
+    const { outcome } = reply.result;
     const { optionId: chosen, outcome: kind } = isObject(outcome) ? outcome : {};
     // An editor that cancels has cancelled the turn, whose run is stopped.
     if (kind === "cancelled") return;

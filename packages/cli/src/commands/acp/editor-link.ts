@@ -1,22 +1,19 @@
 import type { Readable } from "node:stream";
-import { asFault, Fault, FAULTS } from "@vidro/core";
+import { ACP_LIMITS, asFault, FAULTS, isObject } from "@vidro/core";
 import { ndjsonDecoder } from "@vidro/core/codec";
 import { readRpcMessage, rpcFailure, rpcNotification, rpcRequest, rpcResult, RPC_CODES } from "@vidro/core/wire/mcp";
 import type { RpcMessage } from "@vidro/core/wire/mcp";
-import type { JsonObject } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
 import { waitForReader, writeJson } from "../../program/output.ts";
-import type { AcpAgent, Editor } from "./acp-agent.ts";
-
-interface OpenAsk {
-  resolve(result: JsonObject): void;
-  reject(fault: Fault): void;
-}
+import type { AcpAgent } from "./acp-agent.ts";
+import type { Editor, EditorReply } from "./editor.ts";
 
 /** The editor at the other end of stdin and stdout, as lines of JSON-RPC in both directions. */
 export class EditorLink implements Editor {
   readonly #agent: AcpAgent;
-  readonly #asked = new Map<number, OpenAsk>();
+  readonly #asked = new Map<number, (reply: EditorReply) => void>();
   #last = 0;
+  #isGone = false;
 
   constructor(agent: AcpAgent) {
     this.#agent = agent;
@@ -24,46 +21,50 @@ export class EditorLink implements Editor {
 
   /** Serves the editor until its input ends. */
   async serve(input: Readable): Promise<void> {
-    const decoder = ndjsonDecoder();
+    const decoder = ndjsonDecoder(ACP_LIMITS.lineBytes);
     for await (const bytes of input) {
       for (const item of decoder.push(bytes as Uint8Array)) {
-        const message = item.ok ? readRpcMessage(item.value) : undefined;
+        const message = item.ok ? readEditorMessage(item.value) : undefined;
         if (message === undefined)
           writeJson(rpcFailure(undefined, { code: RPC_CODES.parse, message: "The line is no message." }));
         else this.#take(message);
       }
       await waitForReader();
     }
-    for (const asked of this.#asked.values()) asked.reject(new Fault("APPROVAL_UNASKED", "The editor is gone."));
+    this.#isGone = true;
+    for (const settle of this.#asked.values()) settle(GONE);
   }
 
   readonly tell = (method: string, params: JsonObject): void => writeJson(rpcNotification(method, params));
 
-  readonly ask = (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> =>
-    new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(new Fault("CONFLICT", "The question is closed."));
+  readonly ask = (method: string, params: JsonObject, signal: AbortSignal): Promise<EditorReply> =>
+    new Promise((resolve) => {
+      if (this.#isGone) return resolve(GONE);
+      if (signal.aborted) return resolve(UNANSWERED);
       const id = (this.#last += 1);
-      const settled = (): boolean => this.#asked.delete(id);
-      signal.addEventListener("abort", () => {
-        if (settled()) reject(new Fault("CONFLICT", "The question is closed."));
-      });
-      this.#asked.set(id, {
-        resolve: (result) => (settled(), resolve(result)),
-        reject: (fault) => (settled(), reject(fault)),
-      });
+      const settle = (reply: EditorReply): void => {
+        signal.removeEventListener("abort", leave);
+        this.#asked.delete(id);
+        resolve(reply);
+      };
+      const leave = (): void => settle(UNANSWERED);
+      signal.addEventListener("abort", leave);
+      this.#asked.set(id, settle);
       writeJson(rpcRequest(id, method, params));
     });
 
-  #take(message: RpcMessage): void {
+  #take(message: EditorMessage): void {
     switch (message.kind) {
       case "request":
         return void this.#answer(message);
       case "notification":
         return message.method === "session/cancel" ? this.#agent.cancel(message.params) : undefined;
       case "result":
-        return this.#asked.get(Number(message.id))?.resolve(message.result);
+        return this.#asked.get(Number(message.id))?.({ kind: "result", result: message.result });
       case "error":
-        return this.#asked.get(Number(message.id))?.reject(new Fault("APPROVAL_UNASKED", message.error.message));
+        return this.#asked.get(Number(message.id))?.({ kind: "refused", why: message.error.message });
+      case "rubbish":
+        return this.#asked.get(message.id)?.({ kind: "silent", why: "Its answer has no result that can be read." });
     }
   }
 
@@ -82,4 +83,18 @@ export class EditorLink implements Editor {
       writeJson(rpcFailure(id, { code: isTheirs ? RPC_CODES.params : RPC_CODES.internal, message, data }));
     }
   }
+}
+
+const GONE: EditorReply = { kind: "silent", why: "The editor is gone." };
+const UNANSWERED: EditorReply = { kind: "silent", why: "It was not waited for any longer." };
+
+/** A message of an editor; an answer without a result that can be read is an answer still. */
+type EditorMessage = RpcMessage | { readonly kind: "rubbish"; readonly id: number };
+
+function readEditorMessage(value: Json): EditorMessage | undefined {
+  // Earlier editors answer `null` where there is nothing to say.
+  if (isObject(value) && value["result"] === null) return readRpcMessage({ ...value, result: {} });
+  const message = readRpcMessage(value);
+  if (message !== undefined || !isObject(value) || typeof value["id"] !== "number" || "method" in value) return message;
+  return { kind: "rubbish", id: value["id"] };
 }
