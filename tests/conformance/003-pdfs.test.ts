@@ -29,8 +29,10 @@ test("the text of a PDF in a chat message and in a response is a part of the tas
   const [head] = await brain.runs.list({ limit: 1 });
   const [first] = await brain.runs.read(head!.id, 0, 1);
   assert.ok(first?.event.type === "run.started");
-  const task = "sum it up\n\n--- report.pdf ---\n[page 1]\nprofit rose\n\n[page 2]\ncosts fell";
+  const task =
+    "sum it up\n\n--- report.pdf ---\n[page 1]\nprofit rose\n\n[page 2]\ncosts fell\n--- end of report.pdf ---";
   assert.equal(first.event.task.trim(), task);
+  assert.equal(first.event.files, undefined, "a model that takes no PDFs needs no file");
   const content = [
     { type: "input_text", text: "again" },
     { type: "input_file", ...file },

@@ -1,6 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Json, JsonObject } from "@vidro/core";
-import { ANSWER, fileOf, imageRefusal, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
+import {
+  ANSWER,
+  fileOf,
+  imageRefusal,
+  list,
+  PARALLEL_STEP,
+  pdfRefusal,
+  send,
+  STEPS,
+  textOf,
+  unknownField,
+} from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const FIELDS =
@@ -96,13 +107,15 @@ function refuseHistory(body: JsonObject): Refusal | undefined {
     if (blocks.some(({ type, text }) => type === "text" && textOf(text).trim() === ""))
       return refuse("messages: text content blocks must be non-empty");
     const inResults = blocks.flatMap((block) => list(block["content"]));
-    for (const { type, source, ...rest } of [...blocks, ...inResults].filter((block) => block["type"] === "image")) {
+    const files = [...blocks, ...inResults].filter(({ type }) => type === "image" || type === "document");
+    for (const { type, source, ...rest } of files) {
       const { type: kind, media_type: mediaType, data } = (source ?? {}) as JsonObject;
       if (message["role"] !== "user" || kind !== "base64")
         return refuse(`messages: ${textOf(type)} blocks need a source`);
-      const [unknown] = Object.keys(rest).filter((field) => field !== "cache_control");
-      if (unknown !== undefined) return refuse(`messages: image.${unknown}: Extra inputs are not permitted`);
-      const why = imageRefusal(mediaType, data);
+      const known = type === "image" ? ["cache_control"] : ["cache_control", "title", "context", "citations"];
+      const [unknown] = Object.keys(rest).filter((field) => !known.includes(field));
+      if (unknown !== undefined) return refuse(`messages: ${textOf(type)}.${unknown}: Extra inputs are not permitted`);
+      const why = type === "image" ? imageRefusal(mediaType, data) : pdfRefusal(mediaType, data);
       if (why !== undefined) return refuse(why);
     }
     for (const { type, tool_use_id: id } of blocks)

@@ -1,6 +1,6 @@
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { imageRefusal, ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, unknownField } from "./vendor.ts";
+import { imageRefusal, ANSWER, fileOf, list, PARALLEL_STEP, pdfRefusal, send, STEPS, unknownField } from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string): Refusal => ({
@@ -38,7 +38,8 @@ export const gemini: Vendor = {
       for (const { inlineData } of [...list(parts), ...inResults]) {
         if (inlineData === undefined) continue;
         const { mimeType, data, ...rest } = inlineData as JsonObject;
-        const why = Object.keys(rest).length > 0 ? "Unknown name in inline_data" : imageRefusal(mimeType, data);
+        const refusal = mimeType === "application/pdf" ? pdfRefusal : imageRefusal;
+        const why = Object.keys(rest).length > 0 ? "Unknown name in inline_data" : refusal(mimeType, data);
         if (why !== undefined) return refuse(why);
       }
       const calls = list(parts).filter(({ functionCall }) => functionCall !== undefined);

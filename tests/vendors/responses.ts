@@ -1,5 +1,16 @@
 import type { JsonObject } from "@vidro/core";
-import { dataUrlRefusal, ANSWER, fileOf, list, PARALLEL_STEP, send, STEPS, textOf, unknownField } from "./vendor.ts";
+import {
+  dataUrlRefusal,
+  ANSWER,
+  fileOf,
+  list,
+  PARALLEL_STEP,
+  pdfRefusal,
+  send,
+  STEPS,
+  textOf,
+  unknownField,
+} from "./vendor.ts";
 import type { Refusal, Vendor } from "./vendor.ts";
 
 const refuse = (message: string, status = 400): Refusal => ({
@@ -105,6 +116,14 @@ export const responses: Vendor = {
   },
 };
 
+function fileRefusal({ filename, file_data: url, ...rest }: JsonObject): string | undefined {
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) return `Unknown parameter: ${unknown}.`;
+  if (typeof filename !== "string" || filename === "") return "Missing required parameter: filename.";
+  const [, mediaType, data] = /^data:([a-z/]+);base64,(.*)$/.exec(textOf(url)) ?? [];
+  return pdfRefusal(mediaType, data);
+}
+
 /** The rules for the order of items: reasoning, what followed it, and one output for each call. */
 function refuseItems(items: readonly JsonObject[]): Refusal | undefined {
   const ids = items.flatMap(({ id }) => (id === undefined ? [] : [textOf(id)]));
@@ -117,6 +136,10 @@ function refuseItems(items: readonly JsonObject[]): Refusal | undefined {
     for (const { image_url: url } of parts.filter((part) => part["type"] === "input_image")) {
       const isTaken = item["role"] === "user" || type === "function_call_output";
       const why = isTaken ? dataUrlRefusal(url) : "Images come from the user and from tools.";
+      if (why !== undefined) return refuse(why);
+    }
+    for (const { type: _, ...file } of parts.filter((part) => part["type"] === "input_file")) {
+      const why = fileRefusal(file);
       if (why !== undefined) return refuse(why);
     }
     if (type === "item_reference")

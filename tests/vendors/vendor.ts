@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { fakeOpenAi } from "../support/fake-openai.ts";
 import type { FakeRequest } from "../support/fake-openai.ts";
-import { imageFormat } from "@vidro/core";
+import { imageFormat, isPdf } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 
 /*
@@ -108,6 +108,12 @@ export function imageRefusal(mediaType: unknown, data: unknown): string | undefi
   const format = imageFormat(Buffer.from(textOf(data), "base64"));
   if (format === undefined) return "Could not process image";
   return format.mediaType === mediaType ? undefined : `The image is ${format.mediaType}, not ${textOf(mediaType)}`;
+}
+
+/** Why a PDF is refused, by its type and its bytes. */
+export function pdfRefusal(mediaType: unknown, data: unknown): string | undefined {
+  if (mediaType !== "application/pdf") return `${textOf(mediaType)} is no type of a document`;
+  return isPdf(Buffer.from(textOf(data), "base64")) ? undefined : "The PDF specified was not valid.";
 }
 
 /** The same for an image in a `data:` address. */

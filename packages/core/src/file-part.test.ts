@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundFiles, imageFormat, imageMisfit } from "./file-part.ts";
+import { attachedText, boundFiles, fitPdfs, imageFormat, imageMisfit, pdfMisfit } from "./file-part.ts";
+import { PDF_TYPE, readFileParts, withoutAttachedText } from "./file-part.ts";
 import { FILE_LIMITS } from "./limits.ts";
 
 const bytes = (text: string, encoding: BufferEncoding = "base64"): Buffer => Buffer.from(text, encoding);
@@ -36,4 +37,33 @@ test("of files in earlier turns the newest are kept, and a note stands for the o
   const [first, second] = boundFiles([turn("a.png"), turn("b.png")], 100);
   assert.deepEqual(first, { text: "a.png\n[a.png was shown here]" });
   assert.deepEqual(second, turn("b.png"));
+});
+
+test("a PDF that is too large for a model in bytes or in pages has a reason, and is a file like an image", () => {
+  assert.equal(pdfMisfit(FILE_LIMITS.pdfPages, FILE_LIMITS.pdfBytes), undefined);
+  assert.match(pdfMisfit(1, FILE_LIMITS.pdfBytes + 1) ?? "", /bytes/);
+  assert.match(pdfMisfit(FILE_LIMITS.pdfPages + 1, 1) ?? "", /33 pages/);
+  assert.equal(readFileParts([{ mediaType: PDF_TYPE, data: "JVBERi0=" }])?.length, 1);
+  assert.equal(readFileParts([{ mediaType: "application/x-pdf", data: "JVBERi0=" }]), undefined);
+});
+
+test("PDFs beyond the room of a turn are left out, and images never are", () => {
+  const image = { mediaType: "image/png", data: "x".repeat(100) };
+  const pdf = (chars: number) => ({ mediaType: PDF_TYPE, data: "x".repeat(chars) });
+  const half = FILE_LIMITS.taskChars / 2;
+  assert.deepEqual(
+    fitPdfs([pdf(half), pdf(half), image, pdf(10)]).map(({ data }) => data.length),
+    [half, 100, 10],
+  );
+  const many = Array.from({ length: FILE_LIMITS.files + 2 }, () => pdf(1));
+  assert.equal(fitPdfs([image, ...many]).length, FILE_LIMITS.files);
+});
+
+test("the text of a file is found again among other words by its name, and only there", () => {
+  const words = `sum up\n\n${attachedText("a.pdf", "one\ntwo")}\n\n${attachedText("b.pdf", "three")}\nthanks`;
+  const without = withoutAttachedText(words, "a.pdf");
+  assert.equal(without, `sum up\n\n[a.pdf is shown as a file.]\n\n${attachedText("b.pdf", "three")}\nthanks`);
+  for (const other of ["c.pdf", "pdf", ""]) assert.equal(withoutAttachedText(words, other), words);
+  const open = "--- a.pdf ---\nwithout an end";
+  assert.equal(withoutAttachedText(open, "a.pdf"), open);
 });

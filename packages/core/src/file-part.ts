@@ -1,7 +1,7 @@
 import { isObject } from "./json.ts";
 import { FILE_LIMITS } from "./limits.ts";
 
-/** A file that a model sees beside the words of a turn, such as an image. */
+/** A file that a model sees beside the words of a turn: an image, or a PDF whose text is among those words. */
 export type FilePart = {
   /** As `image/png`. */
   readonly mediaType: string;
@@ -26,7 +26,10 @@ function isFile(value: unknown): value is FilePart {
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-const MEDIA_TYPE = /^image\/(?:png|jpeg|gif|webp)$/;
+const MEDIA_TYPE = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf)$/;
+
+/** The media type of PDFs. */
+export const PDF_TYPE = "application/pdf";
 
 /** The kind and size of an image, as its first bytes say. */
 export interface ImageFormat {
@@ -49,6 +52,45 @@ export function imageFormat(bytes: Uint8Array): ImageFormat | undefined {
 /** Whether bytes begin as a PDF does. */
 export function isPdf(bytes: Uint8Array): boolean {
   return String.fromCharCode(...bytes.subarray(0, 5)) === "%PDF-";
+}
+
+/** Whether a file is a PDF, which a model that does not take PDFs reads as text. */
+export function isPdfPart({ mediaType }: FilePart): boolean {
+  return mediaType === PDF_TYPE;
+}
+
+/** What is wrong with a PDF for a model that takes PDFs; undefined when nothing is. */
+export function pdfMisfit(pages: number, bytes: number): string | undefined {
+  if (bytes > FILE_LIMITS.pdfBytes) return `it has ${bytes} bytes, and a model gets at most ${FILE_LIMITS.pdfBytes}`;
+  if (pages > FILE_LIMITS.pdfPages) return `it has ${pages} pages, and a model gets at most ${FILE_LIMITS.pdfPages}`;
+  return undefined;
+}
+
+/** Files without the PDFs that would be too many or too large beside the others: of those the text is enough. */
+export function fitPdfs(files: readonly FilePart[]): readonly FilePart[] {
+  const images = files.filter((file) => !isPdfPart(file));
+  let room = images.reduce((left, { data }) => left - data.length, FILE_LIMITS.taskChars);
+  let places = FILE_LIMITS.files - images.length;
+  return files.filter((file) => {
+    if (!isPdfPart(file)) return true;
+    if (places === 0 || file.data.length > room) return false;
+    places -= 1;
+    room -= file.data.length;
+    return true;
+  });
+}
+
+/** The text of a file among the words of a turn, between two lines with its name. */
+export function attachedText(name: string, text: string): string {
+  return `--- ${name} ---\n${text}\n--- end of ${name} ---`;
+}
+
+/** Words with a note in the place of a file's text, for a model that is shown the file; the same where there is none. */
+export function withoutAttachedText(words: string, name: string): string {
+  const [begin, end] = [`--- ${name} ---\n`, `\n--- end of ${name} ---`];
+  const from = words.indexOf(begin);
+  const to = from === -1 ? -1 : words.indexOf(end, from);
+  return to === -1 ? words : `${words.slice(0, from)}[${name} is shown as a file.]${words.slice(to + end.length)}`;
 }
 
 /** What is wrong with an image for a model; undefined when nothing is. */

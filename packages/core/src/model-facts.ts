@@ -10,6 +10,8 @@ export interface ModelFacts {
   readonly tools?: boolean;
   /** It takes images. */
   readonly images?: boolean;
+  /** It takes PDFs as files; unsaid, those that take images do where their vendor's wire carries PDFs. */
+  readonly pdfs?: boolean;
   /** It thinks before it replies. */
   readonly thinking?: boolean;
   /** Its vendor gives its thinking in words to who asks for them. */

@@ -259,6 +259,8 @@ export interface Model {
   readonly isFree?: true;
   /** It can write a summary of its conversation. */
   readonly summarises?: true;
+  /** It takes PDFs as files; for others their text is enough, and the files are not kept. */
+  readonly takesPdfs?: true;
   /** Streams one answer; an aborted call ends with `failed`. */
   call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

@@ -52,6 +52,7 @@ const FACT_CHECKS: { readonly [field in keyof Required<ModelFacts>]: FieldCheck 
   answer: isCount,
   tools: isFlag,
   images: isFlag,
+  pdfs: isFlag,
   thinking: isFlag,
   showsThinking: isFlag,
   parallelCalls: isFlag,

@@ -342,7 +342,7 @@ export const SETTINGS = {
     kind: factsByModel,
     variable: "VIDRO_MODEL_FACTS",
     about:
-      'facts by the name of a model: `{"my-model": {"window": 32768, "answer": 4096, "prices": [{"input": 1, "output": 2}]}}`; also `tools`, `images`, `thinking`, `showsThinking`, `parallelCalls`, `refusesForcedTools`',
+      'facts by the name of a model: `{"my-model": {"window": 32768, "answer": 4096, "prices": [{"input": 1, "output": 2}]}}`; also `tools`, `images`, `pdfs`, `thinking`, `showsThinking`, `parallelCalls`, `refusesForcedTools`',
     otherwise: "what the server says and the catalogue has",
   },
   vendor_packages: {

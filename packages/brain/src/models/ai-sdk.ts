@@ -42,6 +42,8 @@ export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   readonly answer?: number;
   /** How it takes images that tools give; absent when it takes none. */
   readonly images?: ImagesTaken;
+  /** It takes PDFs as files, where it takes images. */
+  readonly pdfs?: true;
   /** Tokens of the model's window, where it is known. */
   readonly window?: number;
   /** Asks the server for the window, where it is not known. */
@@ -63,10 +65,11 @@ export function aiSdkModel(options: AiSdkModelOptions): Model {
     });
     return model;
   };
-  const { name, window } = options;
+  const { name, window, pdfs } = options;
   const facts = new LearntFacts(window === undefined ? options.askWindow : undefined);
   const call: Model["call"] = (request, signal) => answer({ ...options, load, facts }, request, signal);
-  return { name, call, summarises: true, ...(window === undefined ? {} : { window }) };
+  const known = { ...(window === undefined ? {} : { window }), ...(pdfs === true ? { takesPdfs: pdfs } : {}) };
+  return { name, call, summarises: true, ...known };
 }
 
 /** A model that is called, and what its server has told about it. */

@@ -15,6 +15,7 @@ export function chain(models: readonly Model[]): Model {
     ...(models.every(({ isPriced }) => isPriced === true) ? { isPriced: true } : {}),
     ...(models.every(({ isFree }) => isFree === true) ? { isFree: true } : {}),
     ...(models.some(({ summarises }) => summarises === true) ? { summarises: true } : {}),
+    ...(models.some(({ takesPdfs }) => takesPdfs === true) ? { takesPdfs: true } : {}),
     call: (request, signal) => firstAnswer(models, request, signal),
   };
 }

@@ -47,6 +47,8 @@ export interface Provider {
   readonly isMixed?: boolean;
   /** Its models take images in the results of calls; others take them only from the user. */
   readonly images?: "in-results";
+  /** Its wire carries PDFs: at every address, or only at the vendor's own. */
+  readonly pdfs?: "everywhere" | "at-vendor";
   /** It is used only when it is named, and not looked for. */
   readonly isNamedOnly?: boolean;
   readonly providerOptions?: SharedV4ProviderOptions;

@@ -9,6 +9,7 @@ import { isWorkerThere, workerUrl } from "./worker-uds/probe.ts";
 const anthropic: Provider = {
   name: "anthropic",
   images: "in-results",
+  pdfs: "everywhere",
   model: "claude-sonnet-5",
   keys: ["ANTHROPIC_API_KEY"],
   address: "ANTHROPIC_BASE_URL",
@@ -23,6 +24,7 @@ const anthropic: Provider = {
 
 const openai: Provider = {
   name: "openai",
+  pdfs: "at-vendor",
   model: "gpt-5.6",
   keys: ["OPENAI_API_KEY"],
   address: "OPENAI_BASE_URL",
@@ -38,12 +40,14 @@ const openaiResponses: Provider = {
   ...openai,
   name: "openai-responses",
   images: "in-results",
+  pdfs: "everywhere",
   open: openResponses,
 };
 
 const google: Provider = {
   name: "google",
   images: "in-results",
+  pdfs: "everywhere",
   model: "gemini-flash-latest",
   keys: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
   address: "GOOGLE_GEMINI_BASE_URL",

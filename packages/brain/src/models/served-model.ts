@@ -36,6 +36,7 @@ export function openVendorModel(
     ...(facts.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
     ...(facts.showsThinking === true ? { showsThinking: true } : {}),
     ...(facts.images === true ? { images: provider.images ?? "from-user" } : {}),
+    ...((facts.pdfs ?? (facts.images === true && carriesPdfs(provider, access))) ? { pdfs: true } : {}),
     ...longestAnswer(model, config),
     ...patience(config),
     ...(facts.window === undefined ? {} : { window: facts.window }),
@@ -45,10 +46,14 @@ export function openVendorModel(
   return access.url === undefined ? costed : { ...costed, url: access.url };
 }
 
+function carriesPdfs({ pdfs }: Provider, { url }: Access): boolean {
+  return pdfs === "everywhere" || (pdfs === "at-vendor" && url === undefined);
+}
+
 /** A model of a server with OpenAI's chat completions. */
 export function openCompatibleModel(name: string, server: ModelServer, config: Config): PlacedModel {
   const { url, key, source } = server;
-  const { window, prices, images } = modelFacts(name, config);
+  const { window, prices, images, pdfs } = modelFacts(name, config);
   const model = aiSdkModel({
     name,
     load: (read = key) => openCompatible(name, { url, ...(read === undefined ? {} : { key: read }) }),
@@ -57,6 +62,7 @@ export function openCompatibleModel(name: string, server: ModelServer, config: C
     ...longestAnswer(name, config),
     ...patience(config),
     ...(images === true ? { images: "from-user" } : {}),
+    ...(pdfs === true ? { pdfs } : {}),
     ...(window === undefined ? {} : { window }),
     askWindow: () => askWindow(name, server),
   });

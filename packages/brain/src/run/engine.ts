@@ -32,7 +32,7 @@ import type {
   RunFailed,
 } from "@vidro/core";
 import type { Decision, RunState, SharedCost } from "@vidro/core/run";
-import { redactEvent, momentIn } from "./opening-entries.ts";
+import { keptEvent, momentIn } from "./opening-entries.ts";
 import {
   interruptedPhase,
   EffectWaits,
@@ -231,7 +231,7 @@ export class RunLoop {
     const at = this.#deps.now();
     const entries: Entry[] = [];
     for (const event of events) {
-      const entry = { seq: this.#state.seq + 1, at, event: redactEvent(event, this.#deps.redactor) };
+      const entry = { seq: this.#state.seq + 1, at, event: keptEvent(event, this.#deps) };
       this.#state = reduce(this.#state, entry);
       entries.push(entry);
     }

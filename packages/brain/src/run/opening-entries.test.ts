@@ -4,12 +4,12 @@ import type { Event, FilePart, RunStarted, Turn } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import { fold } from "@vidro/core/run";
 import { startedEvent } from "../stores/journal.fixture.ts";
-import { momentIn, openingEntries, redactEvent } from "./opening-entries.ts";
+import { keptEvent, momentIn, openingEntries } from "./opening-entries.ts";
 
 const SECRET = "hunter2-hunter2-hunter2";
-const CLEAN = redactor([SECRET]);
+const RULES = { redactor: redactor([SECRET]), model: { name: "m", takesPdfs: true } } as const;
 const FILE: FilePart = { mediaType: "image/png", data: "aHVudGVyMi1odW50ZXIyLWh1bnRlcjI=", name: `${SECRET}.png` };
-const deps = (more: { generation?: number } = {}) => ({ now: () => 1000, chance: () => 0, redactor: CLEAN, ...more });
+const deps = (more: { generation?: number } = {}) => ({ now: () => 1000, chance: () => 0, ...RULES, ...more });
 const started = (more: Partial<RunStarted> = {}): RunStarted => ({
   ...(startedEvent("look") as RunStarted),
   summarises: true,
@@ -55,7 +55,7 @@ test("no text of a start keeps a secret: task, history, forked turns, names of f
     history: turns,
     forked: { run: "run_0", seq: 1, turns, digest: `they said ${SECRET}` },
   });
-  const clean = redactEvent(event, CLEAN);
+  const clean = keptEvent(event, RULES);
   assert.equal(leaks(clean), false, JSON.stringify(clean));
   assert.deepEqual(Object.keys(clean).sort(), Object.keys(event).sort());
   assert.equal(clean.files?.[0]?.data, FILE.data, "the bytes are not touched");
@@ -70,7 +70,7 @@ test("an outcome keeps the bytes of its files and no secret in their names or it
     action: "act_1",
     outcome: { kind: "value", value: { text: SECRET }, files: [FILE, { ...FILE, name: undefined }] },
   } as unknown as Event;
-  const clean = redactEvent(event, CLEAN);
+  const clean = keptEvent(event, RULES);
   assert.equal(leaks(clean), false, JSON.stringify(clean));
   assert.match(JSON.stringify(clean), new RegExp(FILE.data));
 });
@@ -85,7 +85,7 @@ test("a signature of a vendor that looks like a secret stays, and the words besi
   };
   const usage = { inputTokens: 1, outputTokens: 1 };
   const event = { type: "model.replied", model: "m", text: `say ${SECRET}`, usage, parts } as unknown as Event;
-  const clean = redactEvent(event, CLEAN) as unknown as { text: string; parts: typeof parts };
+  const clean = keptEvent(event, RULES) as unknown as { text: string; parts: typeof parts };
   assert.doesNotMatch(clean.text, new RegExp(SECRET));
   assert.deepEqual(clean.parts.items.at(-1), parts.items[1]);
   assert.equal(leaks(clean.parts.items[0]), false);
@@ -97,5 +97,16 @@ test("an event without a secret is the same event", () => {
     { type: "note.observed", note: "plain" },
     { type: "run.finished", result: { a: [1, null, "x"] } },
   ];
-  for (const event of events) assert.deepEqual(redactEvent(event, CLEAN), event);
+  for (const event of events) assert.deepEqual(keptEvent(event, RULES), event);
+});
+
+test("a PDF is kept for a model that takes it, unless its text has a secret; other files stay", () => {
+  const pdf: FilePart = { mediaType: "application/pdf", data: "JVBERi0=" };
+  const image: FilePart = { mediaType: "image/png", data: "AAAA" };
+  const filesAfter = (task: string, takesPdfs: boolean): readonly FilePart[] | undefined =>
+    keptEvent(started({ task, files: [pdf, image] }), { ...RULES, model: takesPdfs ? RULES.model : { name: "m" } })
+      .files;
+  assert.deepEqual(filesAfter("read it", true), [pdf, image]);
+  assert.deepEqual(filesAfter("read it", false), [image]);
+  assert.deepEqual(filesAfter(`its text: ${SECRET}`, true), [image]);
 });

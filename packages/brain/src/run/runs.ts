@@ -12,7 +12,7 @@ import { toolbelt } from "./toolbelt.ts";
 import { runBudget, unpricedModel } from "./run-budget.ts";
 import { generationOf, newRun, originOf } from "./run-origin.ts";
 import { readState } from "./read-state.ts";
-import { filesField } from "./task-files.ts";
+import { taskWithFiles } from "./task-files.ts";
 import { withEarlier } from "./thread-history.ts";
 import type { EarlierTurns } from "./thread-history.ts";
 import { Fault, RUN_LIMITS } from "@vidro/core";
@@ -120,7 +120,7 @@ export class Runs {
 
   /** Starts a run, or finds the one that its key or its `sole` belongs to; resolves when `run.started` is durable. */
   async start(request: StartRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }> {
-    const task = request.task.trim();
+    const { task, ...attached } = taskWithFiles(request.task.trim(), request.files);
     if (task === "") throw new Fault("BAD_REQUEST", "A run needs a task: say what is to be done.");
     if (task.length > RUN_LIMITS.taskChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN_LIMITS.taskChars} characters.`);
@@ -139,7 +139,7 @@ export class Runs {
     const started: RunStarted = {
       type: "run.started",
       task,
-      ...filesField(request.files),
+      ...attached,
       system: agent.prompt,
       agent: agent.name,
       model: model.name,
@@ -164,6 +164,7 @@ export class Runs {
     const id = request.helper?.id ?? this.#deps.newId("run");
     const { entries, state } = openingEntries(id, await withEarlier(this.#journal, started, request), {
       ...this.#deps,
+      model,
       ...(shared === undefined ? {} : { shared }),
     });
     const { head, lease } = await this.#journal.create(newRun(id, thread, request), entries, this.#deps.holder);

@@ -1,28 +1,42 @@
-import { Fault, FILE_LIMITS, imageFormat, imageMisfit } from "@vidro/core";
+import { inflateSync } from "node:zlib";
+import { attachedText, Fault, FILE_LIMITS, imageFormat, imageMisfit, isPdf, PDF_LIMITS } from "@vidro/core";
+import { fitPdfs, isPdfPart, PDF_TYPE, pdfMisfit } from "@vidro/core";
 import type { FilePart } from "@vidro/core";
+import { pdfText } from "@vidro/core/pdf";
 
-/** The files of a task after a check: images of the kinds that models take, within bounds. Throws BAD_ARGUMENTS. */
+/** The files of a task after a check: images and PDFs that models take, within bounds. Throws BAD_ARGUMENTS. */
 function checkFiles(files: readonly FilePart[]): readonly FilePart[] {
-  if (files.length > FILE_LIMITS.files)
-    throw new Fault("BAD_ARGUMENTS", `A task has at most ${FILE_LIMITS.files} files; this one has ${files.length}.`);
-  const checked = files.map(checkImage);
-  const chars = checked.reduce((sum, { data }) => sum + data.length, 0);
+  const checked = files.map(checkFile);
+  const images = checked.filter((file) => !isPdfPart(file));
+  if (images.length > FILE_LIMITS.files)
+    throw new Fault("BAD_ARGUMENTS", `A task has at most ${FILE_LIMITS.files} files; this one has ${images.length}.`);
+  const chars = images.reduce((sum, { data }) => sum + data.length, 0);
   if (chars > FILE_LIMITS.taskChars)
     throw new Fault("PAYLOAD_TOO_LARGE", `The files of a task have at most ${FILE_LIMITS.taskChars} bytes in base64.`);
   return checked;
 }
 
-/** An image as its bytes say that it is: the client's word for its type counts for nothing. */
-function checkImage({ data, name }: FilePart, index: number): FilePart {
+/** A file as its bytes say that it is: the client's word for its type counts for nothing. */
+function checkFile({ data, name }: FilePart, index: number): FilePart {
   const which = name ?? `file ${index + 1}`;
   const bytes = Buffer.from(data, "base64");
+  if (isPdf(bytes))
+    return { mediaType: PDF_TYPE, data: bytes.toString("base64"), name: pdfName(name ?? `file ${index + 1}.pdf`) };
   const format = imageFormat(bytes);
   if (format === undefined)
-    throw new Fault("BAD_ARGUMENTS", `${which} is not an image that models take: PNG, JPEG, GIF or WebP in base64.`);
+    throw new Fault(
+      "BAD_ARGUMENTS",
+      `${which} is not an image that models take, PNG, JPEG, GIF or WebP in base64, and no PDF.`,
+    );
   const misfit = imageMisfit(format, bytes.length);
   if (misfit !== undefined) throw new Fault("BAD_ARGUMENTS", `${which} cannot be shown to a model: ${misfit}.`);
   const { mediaType } = format;
   return { mediaType, data: bytes.toString("base64"), ...(name === undefined ? {} : { name }) };
+}
+
+/** The name of a PDF on one line: it stands in lines before and behind its text. */
+export function pdfName(name: string): string {
+  return name.replaceAll(/\p{Cc}+/gu, " ").slice(-FILE_LIMITS.nameChars);
 }
 
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,([A-Za-z0-9+/=\s]*)$/i;
@@ -37,7 +51,47 @@ export function fileOfDataUrl(url: string, path: string): FilePart {
   return { mediaType, data };
 }
 
-/** The checked files of a task, as a field of its start; no field when there are none. */
+/** The checked files of a turn, as a field of it; no field when there are none. PDFs beyond the bounds are left out. */
 export function filesField(files: readonly FilePart[] = []): { readonly files?: readonly FilePart[] } {
-  return files.length === 0 ? {} : { files: checkFiles(files) };
+  const fitting = fitPdfs(checkFiles(files));
+  return fitting.length === 0 ? {} : { files: fitting };
+}
+
+/** A task with its checked files: the text of each PDF is among the words, and one that no model takes is only there. */
+export function taskWithFiles(
+  task: string,
+  files: readonly FilePart[] = [],
+): { readonly task: string; readonly files?: readonly FilePart[] } {
+  const checked = files.map(checkFile);
+  const kept: FilePart[] = [];
+  let words = task;
+  for (const file of checked) {
+    // A client that has read the PDF has put its text there.
+    const pdf = isPdfPart(file) && !words.includes(`--- ${file.name} ---\n`) ? readPdf(file) : undefined;
+    if (pdf !== undefined) words = `${words}\n\n${pdf.text}`;
+    if (pdf?.isShown !== false) kept.push(file);
+  }
+  return { task: words, ...filesField(kept) };
+}
+
+/** A PDF for models. */
+interface ReadPdf {
+  /** Its text between two lines with its name. */
+  readonly text: string;
+  /** Whether a model may get the file: it is within bounds, and its text is whole. */
+  readonly isShown: boolean;
+}
+
+/** Reads a PDF; BAD_ARGUMENTS for one that has neither text nor pages that can be looked at. */
+export function readPdf({ data, name = "file.pdf" }: FilePart): ReadPdf {
+  const bytes = Buffer.from(data, "base64");
+  const read = pdfText(bytes, inflateSync);
+  const isSeen = read.pages !== undefined && pdfMisfit(read.pages, bytes.length) === undefined;
+  if ("misfit" in read && !isSeen)
+    throw new Fault("BAD_ARGUMENTS", `${name} is a PDF whose text cannot be had: ${read.misfit}.`);
+  const text = "misfit" in read ? `[The text of this PDF cannot be had: ${read.misfit}.]` : read.text;
+  const isWhole = text.length <= PDF_LIMITS.attachedChars;
+  const cut = `\n[cut off after ${PDF_LIMITS.attachedChars} of ${text.length} characters]`;
+  const given = isWhole ? text : text.slice(0, PDF_LIMITS.attachedChars) + cut;
+  return { text: attachedText(name, given), isShown: isSeen && isWhole };
 }

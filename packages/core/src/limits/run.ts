@@ -291,6 +291,10 @@ export const FILE_LIMITS = {
   imageBytes: 512 * KIB,
   /** Pixels of its longer side. */
   imageSide: 8000,
+  /** Size of a PDF that a model gets as a file; of a larger one it gets the text. */
+  pdfBytes: 512 * KIB,
+  /** Pages of such a PDF: a vendor counts each as a text and an image. */
+  pdfPages: 32,
   /** Files of one task or message. */
   files: 8,
   /** Files of one task together, in base64. */

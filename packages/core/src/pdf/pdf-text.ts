@@ -7,7 +7,10 @@ import { asList, asName, PdfMisfit } from "./syntax.ts";
 import type { PdfDictionary, PdfValue } from "./syntax.ts";
 
 /** The text of a PDF with a line `[page 1]` before each page, or why there is none. */
-export type PdfText = { readonly text: string; readonly pages: number } | { readonly misfit: string };
+export type PdfText =
+  | { readonly text: string; readonly pages: number }
+  /** `pages` is there when they can be looked at, although no text of them can be had. */
+  | { readonly misfit: string; readonly pages?: number };
 
 /** Reads the text of a PDF. What a page does not give is said on that page; nothing is guessed. */
 export function pdfText(bytes: Uint8Array, inflate: InflateBytes): PdfText {
@@ -17,7 +20,10 @@ export function pdfText(bytes: Uint8Array, inflate: InflateBytes): PdfText {
     if (pages.length === 0) return { misfit: "it has no page that can be found; it is damaged or cut off" };
     const fonts = new Map<PdfDictionary, PdfFont>();
     const read = pages.map((page) => readPage(page, document, fonts));
-    if (read.every(({ isEmpty }) => isEmpty)) return { misfit: emptyMisfit(read) };
+    if (read.every(({ isEmpty }) => isEmpty)) {
+      const isSeen = read.some(({ lost, hasImage }) => lost > 0 || hasImage) && !read.some(({ isBroken }) => isBroken);
+      return { misfit: emptyMisfit(read), ...(isSeen ? { pages: pages.length } : {}) };
+    }
     const text = read.map((page, at) => [`[page ${at + 1}]`, ...page.lines].join("\n")).join("\n\n");
     return { text, pages: pages.length };
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Turn } from "../event.ts";
-import { withoutFiles } from "../file-part.ts";
+import { isPdfPart, withoutFiles } from "../file-part.ts";
+import type { FilePart } from "../file-part.ts";
 import { FILE_LIMITS, MODEL_LIMITS } from "../limits.ts";
 import { extraChars, withoutSignatures } from "../reply-parts.ts";
 
@@ -107,10 +108,19 @@ export function shortenTurn(given: Turn): Turn {
 }
 
 function sizeOf(turn: Turn): number {
-  if (turn.role !== "assistant") return turn.text.length + (turn.files?.length ?? 0) * FILE_LIMITS.countedChars;
+  if (turn.role !== "assistant") return turn.text.length + fileChars(turn.files ?? []);
   const call = turn.action === undefined ? 0 : inputChars(turn.action.input);
   return turn.text.length + call + (turn.parts === undefined ? 0 : extraChars(turn.parts));
 }
+
+/** What files count for: a page of a PDF costs about as much as an image, and the pages are not known here. */
+function fileChars(files: readonly FilePart[]): number {
+  const sizes = files.map((file) => (isPdfPart(file) ? file.data.length / CHARS_OF_PDF : 0));
+  return sizes.reduce((sum, size) => sum + Math.max(FILE_LIMITS.countedChars, Math.ceil(size)), 0);
+}
+
+/** Characters of a PDF in base64 for one that its text and its pages are counted as. */
+const CHARS_OF_PDF = 4;
 
 /** A rough size of a call's input, without making its text. */
 function inputChars(input: { readonly [key: string]: unknown }): number {

@@ -44,7 +44,7 @@ const FILE_SCHEMA: JsonObject = {
   type: "object",
   required: ["mediaType", "data"],
   properties: {
-    mediaType: { type: "string", pattern: "^image/(png|jpeg|gif|webp)$" },
+    mediaType: { type: "string", pattern: "^(image/(png|jpeg|gif|webp)|application/pdf)$" },
     data: { type: "string", maxLength: FILE_LIMITS.taskChars, pattern: "^[A-Za-z0-9+/]*={0,2}$" },
     name: { type: "string", maxLength: FILE_LIMITS.nameChars },
   },

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { FILE_LIMITS, HAND_LIMITS } from "@vidro/core";
-import { pdfOf } from "../../../core/src/pdf/pdf.fixture.ts";
+import { pdfOf, pdfStream, writePdf } from "../../../core/src/pdf/pdf.fixture.ts";
 import { scratch } from "./files.fixture.ts";
 import { readFileTool } from "./read-file.ts";
 
@@ -101,17 +101,41 @@ void test("an image is given as a file, by its bytes and not by its name; one th
   assert.equal((await use(readFileTool, { file_path: "no.png" })).text, "words");
 });
 
-void test("a PDF is given as its text, page by page and in parts; one without text is refused with the reason", async (t) => {
+void test("a PDF is given as its text, page by page and in parts, and whole as a file, too; one without text is refused with the reason", async (t) => {
   const pdf = pdfOf("one\ntwo", "three");
   const secret = Buffer.concat([pdf, Buffer.from("trailer << /Encrypt 9 0 R >>")]);
   const { use, at } = scratch(t, { "a.pdf": pdf, "secret.pdf": secret, "bad.pdf": "%PDF-1.4 rubbish" });
-  const { text, data } = await use(readFileTool, { file_path: "a.pdf" });
+  const { text, data, files } = await use(readFileTool, { file_path: "a.pdf" });
+  assert.deepEqual(files, [{ mediaType: "application/pdf", data: pdf.toString("base64"), name: "a.pdf" }]);
   assert.equal(text, "[page 1]\none\ntwo\n\n[page 2]\nthree");
   assert.partialDeepStrictEqual(data, { path: at("a.pdf"), lines: 6, bytes: pdf.length, pages: 2, truncated: false });
   const part = await use(readFileTool, { file_path: "a.pdf", offset: 5, limit: 1 });
   assert.equal(part.text, "[page 2]\n[lines 5 to 5 of 6; go on with offset 6]");
+  assert.equal(part.files, undefined);
   const refused = (file_path: string, message: RegExp) =>
     assert.rejects(use(readFileTool, { file_path }), { code: "TOOL_FAILED", message });
   await refused("secret.pdf", /secret\.pdf is a PDF whose text cannot be had: it is encrypted/);
   await refused("bad.pdf", /it has no page that can be found/);
+});
+
+void test("a PDF of images is a file for a model that can look at it; one that is too large for a model is text alone", async (t) => {
+  const image = pdfStream("x", { dictionary: "/Type /XObject /Subtype /Image" });
+  const scan = writePdf({
+    1: "<< /Type /Catalog /Pages 2 0 R >>",
+    2: "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    3: "<< /Type /Page /Parent 2 0 R /Resources << /XObject << /I 4 0 R >> >> >>",
+    4: image,
+  });
+  const pages = pdfOf(...Array.from({ length: FILE_LIMITS.pdfPages + 1 }, (_, at) => `number ${at}`));
+  const heavy = Buffer.concat([pdfOf("words"), Buffer.alloc(FILE_LIMITS.pdfBytes, "%")]);
+  const { use } = scratch(t, { "scan.pdf": scan, "pages.pdf": pages, "heavy.pdf": heavy });
+  const { text, files } = await use(readFileTool, { file_path: "scan.pdf" });
+  assert.match(text, /its pages are images without text/);
+  assert.equal(files?.[0]?.data, scan.toString("base64"));
+  await assert.rejects(use(readFileTool, { file_path: "scan.pdf", offset: 1 }), { message: /images without text/ });
+  for (const file_path of ["pages.pdf", "heavy.pdf"]) {
+    const read = await use(readFileTool, { file_path });
+    assert.match(read.text, /^\[page 1\]/);
+    assert.equal(read.files, undefined, file_path);
+  }
 });

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { inflateSync } from "node:zlib";
-import { Fault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit, isPdf } from "@vidro/core";
-import type { FilePlan, ImageFormat, JsonObject, ValueOutcome } from "@vidro/core";
+import { Fault, FILE_LIMITS, HAND_LIMITS, imageFormat, imageMisfit, isPdf, PDF_TYPE, pdfMisfit } from "@vidro/core";
+import type { FilePart, FilePlan, ImageFormat, JsonObject, ValueOutcome } from "@vidro/core";
 import { decodeText } from "../files/files.ts";
 import type { FileContent } from "../files/files.ts";
 import { pathSchema, readPlan, refuseForeign } from "../files/paths.ts";
@@ -25,7 +25,7 @@ export const readFileTool = defineTool({
   description:
     "Reads a text file, from line `offset` on and at most `limit` lines. A long file is cut and says how to go on. " +
     "An image (PNG, JPEG, GIF, WebP) is shown to you if you can see images. " +
-    "Of a PDF you get the text, page by page; lines count in that text.",
+    "Of a PDF you get the text, page by page, or the file itself if you can see PDFs and read it whole; lines count in the text.",
   parameters,
   idempotent: true,
   effect: "read",
@@ -36,7 +36,8 @@ export const readFileTool = defineTool({
     refuseForeign(content.stat, plan, context);
     const image = imageFormat(content.bytes);
     if (image !== undefined) return shownImage(image, content, plan.path);
-    const pdf = isPdf(content.bytes) ? await textOfPdf(content.bytes, plan.path) : undefined;
+    const isWhole = input.offset === undefined && input.limit === undefined;
+    const pdf = isPdf(content.bytes) ? await readPdf(content.bytes, plan.path, isWhole) : undefined;
     const lines = (pdf?.text ?? decodeText(content, plan.path)).split("\n");
     if (lines.at(-1) === "") lines.pop();
     const from = input.offset ?? 1;
@@ -47,7 +48,9 @@ export const readFileTool = defineTool({
     const truncated = part.note !== "";
     const { bytes, sha256 } = content;
     const data = { path: plan.path, lines: lines.length, bytes: bytes.length, sha256, truncated, ...pdf?.facts };
-    return { kind: "value", text: part.text + part.note, data };
+    // The file is shown in the place of its text: of a part that would be more than was asked for.
+    const files = pdf?.file === undefined || truncated ? {} : { files: [pdf.file] };
+    return { kind: "value", text: part.text + part.note, data, ...files };
   },
 });
 
@@ -66,12 +69,25 @@ function shownImage(image: ImageFormat, { bytes, sha256 }: FileContent, path: st
   };
 }
 
-/** The text of a PDF, and facts on it; throws TOOL_FAILED when it has none that can be read. */
-async function textOfPdf(bytes: Buffer, path: string): Promise<{ text: string; facts: JsonObject }> {
+/** A PDF: its text, facts on it, and the file for models that take PDFs. */
+interface ReadPdf {
+  readonly text: string;
+  readonly facts: JsonObject;
+  readonly file?: FilePart;
+}
+
+/** Reads a PDF; throws TOOL_FAILED when it has no text, unless its pages can be looked at whole. */
+async function readPdf(bytes: Buffer, path: string, isWhole: boolean): Promise<ReadPdf> {
   const { pdfText } = await import("@vidro/core/pdf");
   const read = pdfText(bytes, inflateSync);
-  if ("misfit" in read) throw new Fault("TOOL_FAILED", `${path} is a PDF whose text cannot be had: ${read.misfit}.`);
-  return { text: read.text, facts: { media_type: "application/pdf", pages: read.pages } };
+  const { pages } = read;
+  const isShown = isWhole && pages !== undefined && pdfMisfit(pages, bytes.length) === undefined;
+  if ("misfit" in read && !isShown)
+    throw new Fault("TOOL_FAILED", `${path} is a PDF whose text cannot be had: ${read.misfit}.`);
+  const text = "misfit" in read ? `${path} is a PDF whose text cannot be had: ${read.misfit}.` : read.text;
+  const facts = { media_type: PDF_TYPE, pages: pages ?? 0 };
+  const name = basename(path).slice(-FILE_LIMITS.nameChars);
+  return { text, facts, ...(isShown ? { file: { mediaType: PDF_TYPE, data: bytes.toString("base64"), name } } : {}) };
 }
 
 /** The lines from `from` on that fit the bounds, and a note on what is left out. */

@@ -10,7 +10,7 @@ import type {
 } from "@ai-sdk/provider";
 import { thinkingOptions } from "./compatible-thinking.ts";
 import { WRITTEN } from "./tagged-text.ts";
-import { isObject, wordsAndCalls } from "@vidro/core";
+import { isObject, isPdfPart, withoutAttachedText, wordsAndCalls } from "@vidro/core";
 import type { FilePart, JsonObject, ModelRequest, ReplyPart, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 
 /** A model, and settings that only its vendor knows. */
@@ -25,6 +25,8 @@ interface CalledModel {
   readonly answer?: number;
   /** How it takes images that tools give: in the results of calls, or only from the user; absent when it takes none. */
   readonly images?: ImagesTaken;
+  /** It takes PDFs as files, where it takes images. */
+  readonly pdfs?: true;
 }
 
 /** Where a model takes images that tools give. */
@@ -33,7 +35,7 @@ export type ImagesTaken = "in-results" | "from-user";
 /** A request as call options of the AI SDK for a model. */
 export function callOptions(
   request: ModelRequest,
-  { name, providerOptions = {}, refusesForcedTools, showsThinking, answer, images }: CalledModel,
+  { name, providerOptions = {}, refusesForcedTools, showsThinking, answer, images, pdfs }: CalledModel,
 ): LanguageModelV4CallOptions {
   const sampling = request.sampling ?? {};
   const { repeatPenalty, verbosity } = sampling;
@@ -44,7 +46,8 @@ export function callOptions(
   return {
     ...promptOf(refusesForcedTools === true ? withoutForcedCall(request) : request, {
       name,
-      images,
+      images: images ?? (pdfs === true ? "from-user" : undefined),
+      isSeen: (file) => (isPdfPart(file) ? pdfs === true : images !== undefined),
     }),
     ...(request.traceparent === undefined ? {} : { headers: { traceparent: request.traceparent } }),
     ...samplingOf(answer === undefined ? sampling : { maxTokens: answer, ...sampling }),
@@ -113,15 +116,16 @@ function choiceOf(choice: ToolChoice): LanguageModelV4ToolChoice {
   return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
 }
 
-/** A model, and where it takes images. */
+/** A model, which files it takes, and where. */
 interface PromptReader {
   readonly name: string;
   readonly images: ImagesTaken | undefined;
+  readonly isSeen: (file: FilePart) => boolean;
 }
 
 function promptOf(
   request: ModelRequest,
-  { name, images }: PromptReader,
+  reader: PromptReader,
 ): Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "toolChoice"> {
   const prompt: LanguageModelV4Prompt = [];
   if (request.system !== "") prompt.push({ role: "system", content: request.system });
@@ -131,14 +135,15 @@ function promptOf(
     shown = [];
   };
   for (const given of request.turns) {
-    const turn = given.role === "assistant" || images !== undefined ? given : unseen(given);
+    const turn = given.role === "assistant" ? given : withSeenFiles(given, reader);
     if (turn.role !== "tool") show();
-    const message = messageOf(turn, { name, images });
+    const message = messageOf(turn, reader);
     const last = prompt.at(-1);
     // Vendors want all results of a reply's calls in one message.
     if (message?.role === "tool" && last?.role === "tool") last.content.push(...message.content);
     else if (message !== undefined) prompt.push(message);
-    if (turn.role === "tool" && turn.files !== undefined && images === "from-user") shown = [...shown, ...turn.files];
+    if (turn.role === "tool" && turn.files !== undefined && reader.images === "from-user")
+      shown = [...shown, ...turn.files];
   }
   show();
   // An empty list of tools is refused by some servers, an absent one by none.
@@ -154,17 +159,33 @@ function fileOf({ mediaType, data, name }: FilePart): LanguageModelV4FilePart {
   return { type: "file", mediaType, data: { type: "data", data }, ...(name === undefined ? {} : { filename: name }) };
 }
 
-/** A turn for a model that takes no images: a sentence says so in the place of each. */
-function unseen<Given extends Exclude<Turn, { role: "assistant" }>>(turn: Given): Given {
+/**
+ * A turn with the files that a model takes. A sentence stands for each image that it does not take. A PDF is either a
+ * file or its text, which is among the words: the other one is left out.
+ */
+function withSeenFiles<Given extends Exclude<Turn, { role: "assistant" }>>(
+  turn: Given,
+  { isSeen }: PromptReader,
+): Given {
   if (turn.files === undefined) return turn;
   const { files, ...bare } = turn;
-  const notes = files.map(
-    ({ mediaType, name }) => `[${name ?? mediaType} is not shown: this model is not known to take images.]`,
-  );
-  return { ...bare, text: [turn.text, ...notes].join("\n") } as Given;
+  const seen = files.filter(isSeen);
+  const notes = files
+    .filter((file) => !isSeen(file) && !isPdfPart(file))
+    .map(({ mediaType, name }) => `[${name ?? mediaType} is not shown: this model is not known to take images.]`);
+  const names = seen.filter(isPdfPart).map(({ name = "the PDF" }) => name);
+  const words =
+    turn.role === "tool" && names.length > 0
+      ? `[${names.join(", ")} is shown as a file; read it with offset and limit for lines of its text.]`
+      : names.reduce((text, name) => withoutAttachedText(text, name), turn.text);
+  const shown = seen.length === 0 ? {} : { files: seen };
+  return { ...bare, ...shown, text: [words, ...notes].join("\n") } as unknown as Given;
 }
 
-function messageOf(turn: Turn, { name, images }: PromptReader): LanguageModelV4Message | undefined {
+function messageOf(
+  turn: Turn,
+  { name, images }: Pick<PromptReader, "name" | "images">,
+): LanguageModelV4Message | undefined {
   if (turn.role === "user")
     return { role: "user", content: [{ type: "text", text: turn.text }, ...(turn.files ?? []).map(fileOf)] };
   if (turn.role === "tool") {

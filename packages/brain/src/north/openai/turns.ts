@@ -1,7 +1,7 @@
 import { Fault, isObject } from "@vidro/core";
 import type { FilePart, JsonObject, Turn } from "@vidro/core";
 import { fileOfDataUrl, filesField } from "../../run/task-files.ts";
-import { textOfFile } from "./file-text.ts";
+import { readSentPdf } from "./file-text.ts";
 import type { ChatCall, ChatMessage, ContentPart } from "./schema.ts";
 import { toolName } from "./tool-names.ts";
 
@@ -27,17 +27,19 @@ export function messageText({ content, role }: ChatMessage, index: number): stri
   }
   return content
     .map(({ type, text, file }, at) =>
-      type === FILE ? textOfFile(file ?? {}, `/messages/${index}/content/${at}/file`) : (text ?? ""),
+      type === FILE ? readSentPdf(file ?? {}, `/messages/${index}/content/${at}/file`).text : (text ?? ""),
     )
     .join("");
 }
 
-/** The images of a user's message, as a field of a turn; BAD_ARGUMENTS for one that is not sent along. */
+/** The images and PDFs of a user's message, as a field of a turn; BAD_ARGUMENTS for one that is not sent along. */
 export function messageFiles({ content, role }: ChatMessage, index: number): { readonly files?: readonly FilePart[] } {
   if (typeof content === "string" || !content || role !== "user") return {};
-  const files = content.flatMap(({ type, image_url: image }, at) =>
-    type === IMAGE ? [fileOfDataUrl(image?.url ?? "", `/messages/${index}/content/${at}/image_url`)] : [],
-  );
+  const files = content.flatMap(({ type, image_url: image, file = {} }, at) => {
+    const path = `/messages/${index}/content/${at}`;
+    if (type === IMAGE) return [fileOfDataUrl(image?.url ?? "", `${path}/image_url`)];
+    return type === FILE ? (readSentPdf(file, `${path}/file`).file ?? []) : [];
+  });
   return filesField(files);
 }
 

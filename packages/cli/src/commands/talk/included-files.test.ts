@@ -49,14 +49,15 @@ describe("files that a task names", () => {
     assert.equal(notes.length, 2);
   });
 
-  it("are put there as their text when they are PDFs, and one without text has a note that says why", async () => {
-    writeFileSync("a.pdf", pdfOf("of page one", "of page two"));
+  it("are put there as their text and as files when they are PDFs, and one without text has a note that says why", async () => {
+    const pdf = pdfOf("of page one", "of page two");
+    writeFileSync("a.pdf", pdf);
     writeFileSync("bad.pdf", "%PDF-1.7 rubbish");
     const { task, notes, files } = await include("sum up @a.pdf and @bad.pdf");
-    const text = "--- a.pdf ---\n[page 1]\nof page one\n\n[page 2]\nof page two";
+    const text = "--- a.pdf ---\n[page 1]\nof page one\n\n[page 2]\nof page two\n--- end of a.pdf ---";
     assert.equal(task, `sum up @a.pdf and @bad.pdf\n\n${text}`);
     assert.match(notes.join("\n"), /bad\.pdf.*it has no page that can be found/);
-    assert.deepEqual(files, []);
+    assert.deepEqual(files, [{ mediaType: "application/pdf", data: pdf.toString("base64"), name: "a.pdf" }]);
     for (const name of ["a.pdf", "bad.pdf"]) rmSync(name);
   });
 
