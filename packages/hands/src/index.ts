@@ -26,6 +26,9 @@ export const loadMountFile = () => import("./mcp/mount-file.ts");
 /** Reads the documents of a folder; loaded only where folders are configured. */
 export const loadDocumentScan = () => import("./files/document-scan.ts");
 
+/** Fetches images of the web; loaded with the first one. */
+export const loadImageFetch = () => import("./web/fetch-image.ts");
+
 /** A hand that listens for TCP; loaded only where one is served. */
 export const loadTcpHand = () => import("./program/tcp-hand.ts");
 
