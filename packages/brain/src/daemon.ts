@@ -25,7 +25,7 @@ import type { Gateways } from "./south/gateways.ts";
 import type { ArchiveSource } from "./south/enrolment/archives.ts";
 import { LeaseSweeper } from "./run/lease-sweeper.ts";
 import type { OnRestart } from "./run/lease-sweeper.ts";
-import { openHomePolicy } from "./south/local.ts";
+import { localImages, openHomePolicy } from "./south/local.ts";
 import type { Reloadable } from "./south/local.ts";
 import { JournalSurvey } from "./observe/journal-survey.ts";
 import { TelemetryStore } from "./observe/telemetry.ts";
@@ -297,6 +297,7 @@ async function serve(options: DaemonOptions, parts: Parts, world: World): Promis
       production,
       ownersApprove,
       answerLinks: config.get("answer_links"),
+      ...(config.get("fetch_images") ? { fetchImage: localImages(options.home) } : {}),
     }),
     tokens,
     sessions: parts.sessions,

@@ -11,6 +11,9 @@ export type FilePart = {
   readonly name?: string;
 };
 
+/** Fetches the image at an address of the web; throws TOOL_FAILED with the reason. */
+export type FetchImage = (address: string, signal: AbortSignal) => Promise<FilePart>;
+
 /** Files as another party sends them; undefined unless each is one, within bounds. */
 export function readFileParts(value: unknown): readonly FilePart[] | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > FILE_LIMITS.files) return undefined;

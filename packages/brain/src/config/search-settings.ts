@@ -1,7 +1,15 @@
-import { anyText, oneOf, textList } from "./setting-kinds.ts";
+import { anyText, oneOf, textList, yesOrNo } from "./setting-kinds.ts";
 
-/** What research looks through: folders of documents, and the service that searches the web. */
+/** What the brain reads elsewhere: folders of documents, the service that searches the web, images of messages. */
 export const SEARCH_SETTINGS = {
+  fetch_images: {
+    group: "Daemon",
+    kind: yesOrNo,
+    variable: "VIDRO_FETCH_IMAGES",
+    default: true,
+    about:
+      "whether images that a message of a chat or a response names by an http address are fetched, from public addresses and `privateHosts` of the policy",
+  },
   documents: {
     group: "Knowledge",
     kind: textList,

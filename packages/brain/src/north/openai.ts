@@ -6,6 +6,7 @@ import { asksToStop, beginAnswer, castModel, castThread, stopOnDisconnect } from
 import type { Cast } from "./openai/begin-answer.ts";
 import { ChunkEncoder } from "./openai/chunks.ts";
 import { chatFault } from "./openai/fault-body.ts";
+import { withFetchedImages } from "./openai/fetched-images.ts";
 import { glassAnswer } from "./openai/glass-answer.ts";
 import { readRequest } from "./openai/request.ts";
 import type { ChatInput } from "./openai/request.ts";
@@ -103,7 +104,7 @@ async function withoutThread(deps: ResponseDependencies, call: RouteCall): Promi
 async function converse(deps: ResponseDependencies, call: RouteCall, cast: Cast): Promise<Reply> {
   const { runs } = deps;
   asksToStop(call.headers);
-  const asked = readRequest(call.body);
+  const asked = readRequest(await withFetchedImages(call.body, { fetchImage: deps.fetchImage, signal: call.signal }));
   const answering = { ...(await beginAnswer(deps, call, { asked, cast })), ...formOf(asked) };
   const { run, after } = answering;
   const attended = stopOnDisconnect(runs, run, call);

@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Action, Hand, ScanDocuments, ToolSpec } from "@vidro/core";
+import { FILE_LIMITS } from "@vidro/core";
+import type { Action, FetchImage, FilePart, Hand, ScanDocuments, ToolSpec } from "@vidro/core";
 import type { TraceSpan } from "@vidro/core/trace";
 import type { HomePolicy } from "@vidro/core/policy";
 import type { FileEditor, RedialModule, Reloadable } from "@vidro/hands";
@@ -92,6 +93,23 @@ export function localDocuments(home: string): ScanDocuments {
   return async function* (folder, known, signal) {
     const { scanDocuments } = await (await load()).loadDocumentScan();
     yield* scanDocuments(folder, { known, home, signal });
+  };
+}
+
+/** Fetches images from public addresses, and from private hosts that the policy of this machine names. */
+export function localImages(home: string): FetchImage {
+  const known = new Map<string, { readonly image: FilePart; readonly at: number }>();
+  return async (address, signal) => {
+    const found = known.get(address);
+    if (found !== undefined && Date.now() - found.at < FILE_LIMITS.fetchedMs) return found.image;
+    const { openPolicy, loadImageFetch } = await load();
+    const { privateHosts = [] } = openPolicy({ file: join(home, "policy.json"), workspace: home, state: home });
+    const image = await (await loadImageFetch()).fetchImage(address, { privateHosts, signal });
+    known.delete(address);
+    known.set(address, { image, at: Date.now() });
+    const [oldest] = known.size > FILE_LIMITS.fetchedImages ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    return image;
   };
 }
 

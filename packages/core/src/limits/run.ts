@@ -305,6 +305,10 @@ export const FILE_LIMITS = {
   countedChars: 6000,
   /** Length of a file's name. */
   nameChars: 256,
+  /** Images fetched from addresses that are kept in memory, since clients send a conversation again with each turn. */
+  fetchedImages: 16,
+  /** How long such an image counts before it is fetched again. */
+  fetchedMs: 10 * MINUTE_MS,
 } as const;
 
 /** Bounds of reading the text of a PDF. */

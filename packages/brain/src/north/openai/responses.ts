@@ -1,6 +1,6 @@
 import { Fault, isObject } from "@vidro/core";
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import type { Json, JsonObject, Turn } from "@vidro/core";
+import type { FetchImage, Json, JsonObject, Turn } from "@vidro/core";
 import type { StoredResponses } from "../../catalog/responses.ts";
 import type { RouteCall, Reply, Route } from "../../http/route.ts";
 import { glassFor, wantsGlass } from "../journal/glass-lines.ts";
@@ -9,6 +9,7 @@ import type { WholeAnswer } from "./answer.ts";
 import { asksToStop, beginAnswer, castModel, castThread, stopOnDisconnect } from "./begin-answer.ts";
 import type { AnswerDependencies, Cast } from "./begin-answer.ts";
 import { refusalAt } from "./caller-tools.ts";
+import { withFetchedImages } from "./fetched-images.ts";
 import { glassAnswer } from "./glass-answer.ts";
 import { ResponseEncoder } from "./responses/encoder.ts";
 import { answerOf, itemsAt, readProgress, turnItems, turnsOfResponse, turnsUntil } from "./responses/journal-answer.ts";
@@ -23,6 +24,8 @@ import type { AnswerEncoder } from "./stream-answer.ts";
 /** Dependencies of the routes of responses. */
 export interface ResponseDependencies extends AnswerDependencies {
   readonly responses: StoredResponses;
+  /** Fetches images that messages name by an address of the web; absent where none is fetched. */
+  readonly fetchImage?: FetchImage | undefined;
   /** In production only administrators see how an intent was analysed. */
   readonly production: boolean;
 }
@@ -119,7 +122,9 @@ async function readCall(
 ): Promise<{ readonly asked: ResponseInput; readonly cast: Cast }> {
   const { caller } = call;
   const { conversation, previous } = readEarlier(call.body);
-  const body = { ...call.body, input: await resolveItems(deps, call.body["input"], caller.owner) };
+  const input = await resolveItems(deps, call.body["input"], caller.owner);
+  const fetching = { fetchImage: deps.fetchImage, signal: call.signal };
+  const body = await withFetchedImages({ ...call.body, input }, fetching);
   const earlier = previous === undefined ? undefined : await before(deps, previous, caller.owner);
   const asked = readResponseRequest(body, earlier?.turns ?? []);
   if (earlier?.call !== undefined && asked.returned === undefined)
