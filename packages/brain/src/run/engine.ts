@@ -61,7 +61,7 @@ export class RunLoop {
   readonly #found: string | undefined;
   #state: RunState;
   readonly #writer: JournalWriter;
-  /** Resolves when everything recorded so far is durable. */
+  /** Resolves when everything recorded so far is durable; `#save` sees to that. */
   #saved: Promise<void> = Promise.resolve();
   /** Resolves when everything that the model used so far is in the store's sums. */
   #counted: Promise<void> = Promise.resolve();
@@ -136,7 +136,7 @@ export class RunLoop {
       this.#wake?.();
     } finally {
       // Refusals wait, too: the caller reads in the journal whether the answer that closed the question is the same.
-      await this.#saved;
+      await this.#save();
     }
   }
 
@@ -145,7 +145,7 @@ export class RunLoop {
     if (this.#ending !== undefined) throw new Fault("CONFLICT", "The run is being stopped.");
     const made = acceptRemark(this.#state, remark);
     if (made !== undefined) this.#record([made]);
-    await this.#saved;
+    await this.#save();
   }
 
   /** Aborts the run: the effect under way first, as far as it ends in time, then the run itself. */
@@ -178,15 +178,15 @@ export class RunLoop {
       case "judge":
         return this.#record(await this.#guard(() => this.#waits.inTime(this.#judge(decision.action), [])));
       case "call_model":
-        await this.#saved;
+        await this.#save();
         return this.#record(await this.#guard(() => this.#waits.inTime(this.#callModel(), [])));
       case "act": {
-        await this.#saved;
+        await this.#save();
         this.#record(await this.#guard(() => this.#act(decision.action, decision.approved), decision.action));
         return this.#acknowledge(decision.action);
       }
       case "wait": {
-        await this.#saved;
+        await this.#save();
         const lost = unknownAction(this.#state);
         if (lost === undefined) return this.#wait(decision.until);
         return this.#awaitTruth(lost, decision.until);
@@ -225,7 +225,7 @@ export class RunLoop {
     void this.#saved.then(() => this.#deps.hand.acknowledge(id)).catch(() => undefined);
   }
 
-  /** Folds events into the state at once and appends them; they are durable when `#saved` resolves. */
+  /** Folds events into the state at once and gathers them for the next append; durable when `#saved` resolves. */
   #record(events: readonly Event[]): void {
     if (events.length === 0) return;
     const at = this.#deps.now();
@@ -235,16 +235,22 @@ export class RunLoop {
       this.#state = reduce(this.#state, entry);
       entries.push(entry);
     }
-    this.#saved = this.#writer.append(entries);
+    this.#saved = this.#writer.add(entries);
     if (events.some((event) => spendingIn(event) !== undefined)) this.#counted = this.#saved;
-    // Awaited where an effect follows; a rejection before that must not count as unhandled.
-    this.#saved.catch(() => undefined);
+  }
+
+  /** Resolves when everything recorded so far is durable. */
+  #save(): Promise<void> {
+    this.#writer.send();
+    return this.#saved;
   }
 
   /** The bounded costs that the run shares with others, before a decision that may call the model. */
   async #readSharedCosts(): Promise<readonly SharedCost[]> {
     const { sharedCosts, model } = this.#deps;
     if (sharedCosts === undefined || !mayCallNext(this.#state)) return [];
+    // Only where the spending itself has not been sent: an action's outcome waits for the intent that follows it.
+    if (this.#counted === this.#saved) this.#writer.send();
     await this.#counted;
     const rest = (ms: number): Promise<void> => this.#wait(this.#deps.now() + ms);
     return whenReadable(() => sharedCosts(this.#state.started, model), rest, this.#halt.signal);

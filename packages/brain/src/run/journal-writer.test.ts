@@ -57,9 +57,41 @@ async function pass(ms: number): Promise<void> {
 
 const next = (from: number, to = from): Entry[] => entries(from, to);
 
+/** Sends entries as an append of their own. */
+function saveNow(writer: JournalWriter, added: readonly Entry[]): Promise<void> {
+  const saved = writer.add(added);
+  writer.send();
+  return saved;
+}
+
+test("entries that are added before they are sent share one append, and all of them its end", async (t) => {
+  const { writer, journal, faults, appends } = await stage(t);
+  const saved = [writer.add(next(2)), writer.add(next(3, 4))];
+  assert.deepEqual(appends, [], "nothing is sent before it is asked for");
+  writer.send();
+  writer.send();
+  await Promise.all(saved);
+  assert.deepEqual(appends, [[2, 3, 4]]);
+  assert.deepEqual(await kept(journal), [2, 3, 4]);
+  faults.push({ code: "LEASE_LOST" });
+  const refused = [writer.add(next(5)), writer.add(next(6))].map((one) => assert.rejects(one, { code: "LEASE_LOST" }));
+  writer.send();
+  await Promise.all(refused);
+});
+
+test("entries that were not sent are sent at the end of the turn, and by the release of the lease", async (t) => {
+  const { writer, appends } = await stage(t);
+  await writer.add(next(2));
+  assert.deepEqual(appends, [[2]]);
+  const saved = writer.add(next(3));
+  const released = writer.release();
+  assert.deepEqual(appends, [[2], [3]], "it was sent before the release");
+  await Promise.allSettled([saved, released]);
+});
+
 test("entries are durable when the append resolves, in order", async (t) => {
   const { writer, journal } = await stage(t);
-  await Promise.all([writer.append(next(2)), writer.append(next(3, 4))]);
+  await Promise.all([saveNow(writer, next(2)), saveNow(writer, next(3, 4))]);
   assert.deepEqual(await kept(journal), [2, 3, 4]);
   assert.equal(writer.takeWait(), undefined);
 });
@@ -68,7 +100,7 @@ test("a busy store is tried again, later each time, and the wait is told once it
   const { writer, journal, faults, appends } = await stage(t);
   faults.push({ code: "STORE_BUSY" }, { code: "STORAGE_FULL" }, { code: "STORE_FAILED" });
   let isDone = false;
-  const done = writer.append(next(2)).then(() => (isDone = true));
+  const done = saveNow(writer, next(2)).then(() => (isDone = true));
   await pass(STORE_LIMITS.backoffMs - 1);
   assert.equal(appends.length, 1);
   assert.equal(writer.trouble?.code, "STORE_BUSY");
@@ -89,9 +121,9 @@ test("a busy store is tried again, later each time, and the wait is told once it
 test("entries that come while the store fails join the next attempt, and none is written twice", async (t) => {
   const { writer, journal, faults, appends } = await stage(t);
   faults.push({ code: "STORE_BUSY" });
-  const first = writer.append(next(2));
+  const first = saveNow(writer, next(2));
   await pass(0);
-  const second = writer.append(next(3));
+  const second = saveNow(writer, next(3));
   await pass(STORE_LIMITS.backoffMs);
   await Promise.all([first, second]);
   assert.deepEqual(appends, [[2], [2, 3]]);
@@ -101,7 +133,7 @@ test("entries that come while the store fails join the next attempt, and none is
 test("appends that were queued behind one that failed are saved by its retry", async (t) => {
   const { writer, journal, faults, appends } = await stage(t);
   faults.push({ code: "STORE_BUSY" }, { code: "STORE_BUSY" }, { code: "STORE_BUSY" });
-  const all = [writer.append(next(2)), writer.append(next(3)), writer.append(next(4))];
+  const all = [saveNow(writer, next(2)), saveNow(writer, next(3)), saveNow(writer, next(4))];
   await pass(STORE_LIMITS.backoffMs);
   await Promise.all(all);
   assert.deepEqual(await kept(journal), [2, 3, 4]);
@@ -111,7 +143,7 @@ test("appends that were queued behind one that failed are saved by its retry", a
 test("a commit whose outcome is unknown is repeated, and what was on disk is there once", async (t) => {
   const { writer, journal, faults } = await stage(t);
   faults.push({ code: "COMMIT_UNKNOWN", isDone: true });
-  const done = writer.append(next(2));
+  const done = saveNow(writer, next(2));
   await pass(STORE_LIMITS.backoffMs);
   await done;
   assert.deepEqual(await kept(journal), [2]);
@@ -120,16 +152,16 @@ test("a commit whose outcome is unknown is repeated, and what was on disk is the
 test("a refusal for good rejects at once with its fault", async (t) => {
   const { writer, faults, appends } = await stage(t);
   faults.push({ code: "LEASE_LOST" });
-  await assert.rejects(writer.append(next(2)), { code: "LEASE_LOST" });
+  await assert.rejects(saveNow(writer, next(2)), { code: "LEASE_LOST" });
   assert.equal(appends.length, 1);
 });
 
 test("a refusal for good during retries rejects every append that waits", async (t) => {
   const { writer, faults } = await stage(t);
   faults.push({ code: "STORE_BUSY" }, { code: "LEASE_LOST" });
-  const first = writer.append(next(2));
+  const first = saveNow(writer, next(2));
   await pass(0);
-  const second = writer.append(next(3));
+  const second = saveNow(writer, next(3));
   const both = Promise.allSettled([first, second]);
   await pass(STORE_LIMITS.backoffMs);
   assert.deepEqual(
@@ -141,11 +173,11 @@ test("a refusal for good during retries rejects every append that waits", async 
 test("stopping ends the retries with the store's last fault, also when it comes first", async (t) => {
   const { writer, faults, appends } = await stage(t);
   faults.push({ code: "STORAGE_FULL" }, { code: "STORAGE_FULL" });
-  const failed = assert.rejects(writer.append(next(2)), { code: "STORAGE_FULL" });
+  const failed = assert.rejects(saveNow(writer, next(2)), { code: "STORAGE_FULL" });
   await pass(0);
   writer.stop();
   await failed;
-  await assert.rejects(writer.append(next(2)), { code: "STORAGE_FULL" });
+  await assert.rejects(saveNow(writer, next(2)), { code: "STORAGE_FULL" });
   assert.equal(appends.length, 2, "no attempt after the stop but the first of each append");
 });
 
@@ -183,6 +215,6 @@ test("a store that cannot be written says nothing about the lease, and does not 
 
 test("an empty append is no entry and no failure", async (t) => {
   const { writer, journal } = await stage(t);
-  await writer.append([]);
+  await saveNow(writer, []);
   assert.deepEqual(await kept(journal), []);
 });

@@ -5,10 +5,19 @@ import { isTransient } from "../stores/transient-faults.ts";
 /** The part of the journal that a writer uses. */
 type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
 
+/** Entries that gather for one append. */
+interface EntryBatch {
+  readonly entries: Entry[];
+  readonly saved: PromiseWithResolvers<void>;
+  /** Sends them at the end of this turn of the event loop, unless they are sent before. */
+  readonly turn: NodeJS.Immediate;
+}
+
 /** Holds the lease of one run and appends its entries in order; transient faults of the store are retried. */
 export class JournalWriter {
   readonly #journal: WriterJournal;
   readonly #lease: Lease;
+  #batch: EntryBatch | undefined;
   /** Entries not known to be durable, in order. */
   #unsaved: Entry[] = [];
   #retrying: Promise<void> | undefined;
@@ -39,16 +48,42 @@ export class JournalWriter {
     }, RUN_LIMITS.leaseMs / 3).unref();
   }
 
-  /** Releases the lease; if the store cannot record that now, the lease expires. */
+  /** Releases the lease behind all entries; if the store cannot record that now, the lease expires. */
   async release(): Promise<void> {
     clearInterval(this.#renewal);
+    this.send();
     await this.#journal.release(this.#lease).catch((thrown: unknown) => {
       if (!isTransient(thrown)) throw thrown;
     });
   }
 
-  /** Resolves when the entries are durable; rejects with the fault for which the store refuses them for good. */
-  append(entries: readonly Entry[]): Promise<void> {
+  /**
+   * Adds entries to the next append, which is sent by `send` or at the end of this turn of the event loop. Resolves when
+   * they are durable; rejects with the fault for which the store refuses them for good.
+   */
+  add(entries: readonly Entry[]): Promise<void> {
+    this.#batch ??= this.#newBatch();
+    this.#batch.entries.push(...entries);
+    return this.#batch.saved.promise;
+  }
+
+  /** Sends what has gathered to the store. */
+  send(): void {
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    this.#batch = undefined;
+    clearImmediate(batch.turn);
+    batch.saved.resolve(this.#append(batch.entries));
+  }
+
+  #newBatch(): EntryBatch {
+    const saved = Promise.withResolvers<void>();
+    // Awaited where an effect follows; a rejection before that must not count as unhandled.
+    saved.promise.catch(() => undefined);
+    return { entries: [], saved, turn: setImmediate(() => this.send()) };
+  }
+
+  #append(entries: readonly Entry[]): Promise<void> {
     this.#unsaved.push(...entries);
     // While appends are retried, new entries join the next attempt.
     if (this.#retrying !== undefined) return this.#retrying;
