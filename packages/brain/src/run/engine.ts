@@ -110,8 +110,8 @@ export class RunLoop {
       while (!this.#stopped) {
         if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#recordWait();
-        const shared = await this.#readSharedCosts();
-        const decision = decide(this.#state, { ...momentIn(this.#lease.run, this.#deps), shared });
+        const shared = mayCallNext(this.#state) ? await this.#readSharedCosts() : undefined;
+        const decision = decide(this.#state, momentIn(this.#lease.run, this.#deps, shared));
         const isOver = decision.do === "stop" || (decision.do === "record" && isTerminal(decision.event));
         // Before the run's end is recorded, because a brain that is killed in between has nothing to go on with.
         if (isOver && (await this.#endProcesses()) && decision.do !== "stop") continue;
@@ -248,7 +248,7 @@ export class RunLoop {
   /** The bounded costs that the run shares with others, before a decision that may call the model. */
   async #readSharedCosts(): Promise<readonly SharedCost[]> {
     const { sharedCosts, model } = this.#deps;
-    if (sharedCosts === undefined || !mayCallNext(this.#state)) return [];
+    if (sharedCosts === undefined) return [];
     // Only where the spending itself has not been sent: an action's outcome waits for the intent that follows it.
     if (this.#counted === this.#saved) this.#writer.send();
     await this.#counted;

@@ -39,9 +39,9 @@ test("a run whose budget is spent before it begins ends in its first entries", (
   assert.equal(entries.at(-1)?.event.type, "run.failed");
 });
 
-test("a moment has a generation only where the store has one", () => {
-  assert.deepEqual(momentIn("r", deps()), { run: "r", now: 1000, chance: 0 });
-  assert.deepEqual(momentIn("r", deps({ generation: 3 })), { run: "r", now: 1000, chance: 0, generation: 3 });
+test("a moment is of the first generation and shares no costs unless it is told otherwise", () => {
+  assert.deepEqual(momentIn("r", deps()), { run: "r", now: 1000, chance: 0, generation: 1, shared: [] });
+  assert.equal(momentIn("r", deps({ generation: 3 })).generation, 3);
 });
 
 test("no text of a start keeps a secret: task, history, forked turns, names of files", () => {

@@ -1,4 +1,4 @@
-import { decide, reduce } from "@vidro/core/run";
+import { decide, FIRST_GENERATION, reduce } from "@vidro/core/run";
 import { isPdfPart, redactParts } from "@vidro/core";
 import type { Entry, Event, FilePart, Json, Model, RunStarted, Turn } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
@@ -17,7 +17,7 @@ export function openingEntries(
   const entries: Entry[] = [{ seq: 1, at, event: keptEvent(started, deps) }];
   let state = reduce(undefined, entries[0]!);
   for (;;) {
-    const decision = decide(state, { ...momentIn(run, deps), now: at, shared: deps.shared ?? [] });
+    const decision = decide(state, { ...momentIn(run, deps, deps.shared), now: at });
     if (decision.do !== "record") return { entries, state };
     const entry = { seq: state.seq + 1, at, event: keptEvent(decision.event, deps) };
     state = reduce(state, entry);
@@ -25,13 +25,16 @@ export function openingEntries(
   }
 }
 
-/** The moment for a decision about a run: time, chance and generation. */
+/** The moment for a decision about a run: time, chance, generation and the bounded costs that it shares. */
 export function momentIn(
   run: string,
-  { now, chance, generation }: Pick<RunDependencies, "now" | "chance" | "generation">,
+  { now, chance, generation = FIRST_GENERATION }: Pick<RunDependencies, "now" | "chance" | "generation">,
+  shared: Moment["shared"] = NO_COSTS,
 ): Moment {
-  return { run, now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
+  return { run, now: now(), chance: chance(), generation, shared };
 }
+
+const NO_COSTS: NonNullable<Moment["shared"]> = [];
 
 /** Rules for what is kept of events: no secrets, and PDFs only where a model takes them. */
 interface EventRules {
@@ -45,8 +48,8 @@ interface EventRules {
  */
 export function keptEvent<Kind extends Event>(event: Kind, { redactor, model }: EventRules): Kind {
   const redact: Redact = (value) => redactor.value(value as Json) as typeof value;
-  const filesOf = keptFiles(redact, model.takesPdfs === true);
   if (event.type === "run.started") {
+    const filesOf = keptFiles(redact, model);
     const { history, forked, files, ...words } = event;
     const turnsOf = (turns: readonly Turn[]): readonly Turn[] => turns.map((turn) => keptTurn(turn, redact, filesOf));
     const from = forked === undefined ? {} : { forked: { ...redact(forked), turns: turnsOf(forked.turns) } };
@@ -55,7 +58,8 @@ export function keptEvent<Kind extends Event>(event: Kind, { redactor, model }: 
   if (event.type === "action.finished" && event.outcome.kind === "value" && event.outcome.files !== undefined) {
     const { files, ...outcome } = event.outcome;
     const bare = redact({ ...event, outcome });
-    return { ...bare, outcome: { ...bare.outcome, ...filesOf(outcome.text, files) } } as unknown as Kind;
+    const kept = keptFiles(redact, model)(outcome.text, files);
+    return { ...bare, outcome: { ...bare.outcome, ...kept } } as unknown as Kind;
   }
   if (event.type !== "model.replied" || event.parts === undefined) return redact(event);
   const { parts, ...words } = event;
@@ -66,9 +70,9 @@ type Redact = <T>(value: T) => T;
 type KeptFiles = (words: string, files?: readonly FilePart[]) => { readonly files?: readonly FilePart[] };
 
 /** Files beside words. A PDF whose text has a secret is left out: its bytes cannot be redacted, and the words are. */
-function keptFiles(redact: Redact, takesPdfs: boolean): KeptFiles {
+function keptFiles(redact: Redact, { takesPdfs }: EventRules["model"]): KeptFiles {
   return (words, files = []) => {
-    const isKept = !files.some(isPdfPart) || (takesPdfs && redact(words) === words);
+    const isKept = !files.some(isPdfPart) || (takesPdfs === true && redact(words) === words);
     const kept = isKept ? files : files.filter((file) => !isPdfPart(file));
     return kept.length === 0 ? {} : { files: redactFiles(kept, redact) };
   };

@@ -75,31 +75,23 @@ export async function endProcesses(hand: Hand, orders: readonly Order[]): Promis
   await Promise.all(orders.map((order) => endOne(order).catch(() => undefined)));
 }
 
-/** Waits for effects that may be given up all at once. */
+/** Waits for the one effect that is under way; the wait may be given up. */
 export class EffectWaits {
-  readonly #ends = new Set<() => void>();
+  #giveUp: (() => void) | undefined;
   #isOver = false;
 
   /** Resolves with the effect's value; with `other` when the waits are over before the effect is. */
   inTime<Given, Other>(effect: Promise<Given>, other: Other): Promise<Given | Other> {
     return new Promise((resolve, reject) => {
-      const end = (): void => resolve(other);
-      // Taken back when it is over: what waits for a promise of the whole run is kept until the run ends.
-      this.#ends.add(end);
-      const settled =
-        <Value>(settle: (value: Value) => void) =>
-        (value: Value): void => {
-          this.#ends.delete(end);
-          settle(value);
-        };
-      effect.then(settled(resolve), settled(reject));
-      if (this.#isOver) end();
+      this.#giveUp = () => resolve(other);
+      effect.then(resolve, reject);
+      if (this.#isOver) resolve(other);
     });
   }
 
-  /** Ends all waits, also those that come. */
+  /** Ends the wait, and those that come. */
   end(): void {
     this.#isOver = true;
-    for (const end of this.#ends) end();
+    this.#giveUp?.();
   }
 }

@@ -5,7 +5,6 @@ import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isCompactionDue } from "./context-room.ts";
 import { nextHealing, nextRepair } from "./heal.ts";
-import { canonicalJson } from "../json.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
 import { asksForSummary, compactConversation } from "./compaction.ts";
@@ -155,7 +154,7 @@ function decideOnAnswer(
 function decideOnAction(state: RunState, action: Action, moment: Moment): Decision {
   if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
   if (state.used.actions >= state.started.budget.actions) return failRun("ACTION_LIMIT");
-  if (canonicalJson(action.input).includes(REDACTED)) {
+  if (JSON.stringify(action.input).includes(REDACTED)) {
     const fault = { code: "SECRET_IN_ACTION", message: FAULTS.SECRET_IN_ACTION.says } as const;
     return record({ type: "action.failed", action: action.id, fault });
   }

@@ -2,10 +2,8 @@ import { asFault, Fault, isSameProcess, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRecord, NewRun, RunHead } from "@vidro/core";
 import { mayLive } from "../lease-holder.ts";
 import { chainCheck, linkHash, ROOT } from "../hash-chain.ts";
-import type { ChainLink } from "../hash-chain.ts";
 import type { Damage } from "../damage.ts";
 import { packEvent } from "../parts.ts";
-import type { PackedBody } from "../parts.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { isCorrupt } from "./fault.ts";
 import { JournalTables } from "./rows.ts";
@@ -88,7 +86,6 @@ class SqliteJournal implements Journal {
   }
 
   async create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
-    const links = entries.map(linkOf);
     const beside = (run.beside ?? []).map((record) => [record, recordText(record)] as const);
     return this.#connection.write(() => {
       const known = this.#rows.knownHead(run);
@@ -101,7 +98,7 @@ class SqliteJournal implements Journal {
       const { id, owner, thread } = run;
       const tip: Tip = { number, owner, thread, epoch: 1, held: true, status, seq: ROOT.seq, hash: ROOT.hash };
       this.#remember(run.id, tip);
-      this.#extend(run.id, tip, links);
+      this.#extend(run.id, tip, entries);
       this.#wrote(run, entries);
       for (const made of beside) this.#make(...made);
       const updatedAt = entries.at(-1)?.at ?? first.at;
@@ -111,17 +108,18 @@ class SqliteJournal implements Journal {
   }
 
   async append(lease: Lease, entries: readonly Entry[], beside: readonly NewRecord[] = []): Promise<void> {
-    const links = entries.map(linkOf);
-    const made = beside.map((record) => [record, recordText(record)] as const);
     return this.#connection.write(() => {
       const tip = this.#tip(lease.run);
       if (tip === undefined || tip.epoch !== lease.epoch) throw leaseLost(lease.run);
       const known = this.#writtenBefore(lease.run, tip, entries);
       if (known === entries.length) return;
       if (!tip.held) throw leaseLost(lease.run);
-      const status = advance(lease.run, tip, entries.slice(known));
-      this.#extend(lease.run, tip, links.slice(known));
-      this.#wrote(tip, entries.slice(known));
+      const fresh = known === 0 ? entries : entries.slice(known);
+      const status = advance(lease.run, tip, fresh);
+      // Before anything is written: a record may be too large.
+      const made = beside.map((record) => [record, recordText(record)] as const);
+      this.#extend(lease.run, tip, fresh);
+      this.#wrote(tip, fresh);
       for (const record of made) this.#make(...record);
       if (status === tip.status) return;
       this.#rows.setStatus(tip.number, status);
@@ -278,11 +276,12 @@ class SqliteJournal implements Journal {
     this.#tips.set(run, tip);
   }
 
-  #extend(run: string, tip: Tip, links: readonly NewLink[]): void {
-    for (const link of links) {
-      tip.hash = linkHash(run, tip.hash, link);
-      tip.seq = link.seq;
-      this.#rows.insertEntry(tip, link);
+  #extend(run: string, tip: Tip, entries: readonly Entry[]): void {
+    for (const { seq, at, event } of entries) {
+      const { body, stored, parts } = packEvent(event);
+      tip.hash = linkHash(run, tip.hash, { seq, at, body });
+      tip.seq = seq;
+      this.#rows.insertEntry(tip, { at, stored, parts });
     }
     this.#touched.set(run, tip.seq);
   }
@@ -303,12 +302,4 @@ class SqliteJournal implements Journal {
     for (const [run, seq] of this.#touched) this.#watchers.tell(run, seq);
     this.#touched.clear();
   }
-}
-
-/** An entry with its encoded body, to be chained. */
-type NewLink = Omit<ChainLink, "hash"> & PackedBody;
-
-function linkOf({ seq, at, event }: Entry): NewLink {
-  const { body, stored, parts } = packEvent(event);
-  return { seq, at, body, stored, parts };
 }

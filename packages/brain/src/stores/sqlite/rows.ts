@@ -30,6 +30,7 @@ export interface RunRow extends Term {
   readonly startedAt: number;
 }
 
+type StoredBody = Pick<PackedBody, "stored" | "parts">;
 type LeaseRow = Omit<Term, "holder"> & { readonly number: number; readonly epoch: number };
 
 const OPEN = "status IN ('running', 'asking')";
@@ -114,9 +115,9 @@ export class JournalTables {
   }
 
   /** Writes the entry at the tip of a run, and its parts that are not there yet. */
-  insertEntry({ number, hash }: Pick<Tip, "number" | "hash">, link: Omit<ChainLink, "hash"> & PackedBody): void {
-    this.#insertEntry.run(number, link.seq, link.at, link.stored, hash);
-    if (link.parts.size > 0) this.#parts.keep(number, link.parts);
+  insertEntry({ number, seq, hash }: Tip, { at, stored, parts }: StoredBody & { readonly at: number }): void {
+    this.#insertEntry.run(number, seq, at, stored, hash);
+    if (parts.size > 0) this.#parts.keep(number, parts);
   }
 
   /** Updates the status of a run. */
