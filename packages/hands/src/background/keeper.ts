@@ -92,12 +92,12 @@ class KeptProcess {
     this.#server = createServer((socket) => this.#serve(socket));
     this.#record = { ...record, plan, pid: this.pid, keeper: thisProcess(), startedAt: Date.now() };
     started.input?.on("error", () => undefined);
-    for (const stream of [started.child.stdout, started.child.stderr])
+    for (const stream of [started.program.stdout, started.program.stderr])
       stream?.on("data", (chunk: Buffer) => this.#take(stream, chunk));
   }
 
   get pid(): number {
-    return this.#started.child.pid ?? 0;
+    return this.#started.program.pid;
   }
 
   /** Puts the process on record and listens for requests. */
@@ -117,7 +117,7 @@ class KeptProcess {
       if (readRecord(this.#folder) === undefined) this.#stop.abort();
     }, PROCESS_LIMITS.recordLookMs);
     const bounds = { timeoutMs: plan.timeoutMs, signal: this.#stop.signal, memoryBytes };
-    const { exit, why } = await waitUntilGone(this.#started.child, tag, bounds);
+    const { exit, why } = await waitUntilGone(this.#started.program, tag, bounds);
     clearInterval(look);
     if (why === "memory") this.#log.take(memoryNote(memoryBytes));
     this.#log.close();

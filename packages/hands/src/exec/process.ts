@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,7 +16,8 @@ import {
 } from "./orphans.ts";
 import { OutputCapture, LiveOutput } from "./output.ts";
 import type { EndReason, ProcessExit } from "./process-end.ts";
-import { readProcessStat } from "./proc.ts";
+import { readProcessStat, type ProcessStat } from "./proc.ts";
+import { programOfChild, type RunningProgram } from "./running-program.ts";
 import type { Cell, CellOrder } from "./sandbox/cell.ts";
 import { Spool } from "./spool.ts";
 import type { ToolExecution } from "../tools/tool.ts";
@@ -33,7 +34,7 @@ export interface ProcessLaunch {
 
 /** A program that was started, and its input where it has one that is written to. */
 export interface StartedProgram {
-  readonly child: ChildProcess;
+  readonly program: RunningProgram;
   readonly input?: Writable;
 }
 
@@ -51,7 +52,8 @@ export function processStart(launch: ProcessLaunch): StartProgram {
 export function cellStart(cell: Cell, order: Omit<CellOrder, "tag" | "hasInput">): StartProgram {
   return async (tag, hasInput = false) => {
     try {
-      return await cell.run({ ...order, tag, hasInput });
+      const { child, input } = await cell.run({ ...order, tag, hasInput });
+      return { program: programOfChild(child), ...(input === undefined ? {} : { input }) };
     } catch (cause) {
       throw startFault(order.line[0] ?? "", order.cwd, cause);
     }
@@ -79,9 +81,9 @@ export async function runUntilGone(
   const spool = new Spool(execution.spool);
   holdTag(tag);
   try {
-    const { child } = await start(tag);
+    const { program } = await start(tag);
     for (const stream of STREAMS) {
-      child[stream]?.on("data", (chunk: Buffer) => {
+      program[stream]?.on("data", (chunk: Buffer) => {
         captures[stream].take(chunk);
         spool.take(chunk);
         live.take(stream, chunk);
@@ -89,7 +91,7 @@ export async function runUntilGone(
     }
     const memoryBytes = execution.context.memoryBytes();
     const bounds = { timeoutMs, signal: execution.signal, memoryBytes };
-    const { exit, why } = await waitUntilGone(child, tag, bounds);
+    const { exit, why } = await waitUntilGone(program, tag, bounds);
     if (why === "memory") for (const taker of [captures.stderr, spool]) taker.take(memoryNote(memoryBytes));
     const timedOut = why === "timeout";
     live.finish();
@@ -120,7 +122,7 @@ async function startProcess(
       detached: true,
     });
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-    return child.stdin === null ? { child } : { child, input: child.stdin };
+    return { program: programOfChild(child), ...(child.stdin === null ? {} : { input: child.stdin }) };
   } catch (cause) {
     throw startFault(argv0, cwd, cause);
   }
@@ -150,25 +152,23 @@ interface ProcessBounds {
   readonly memoryBytes: number;
 }
 
-/** Waits until the whole tree of a process has ended, and ends it when a limit is reached. */
+/** Waits until the whole tree of a process has ended, and ends it when a limit is reached; rejects as `exited` does. */
 export async function waitUntilGone(
-  child: ChildProcess,
+  program: RunningProgram,
   tag: string,
   bounds: ProcessBounds,
 ): Promise<{ exit: ProcessExit; why: EndReason }> {
-  const exited = new Promise<ProcessExit>((resolve) => {
-    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
-  });
-  const closed = new Promise((resolve) => child.once("close", resolve));
-  const why = await waitForEndReason(exited, bounds, { pid: child.pid ?? 0, tag });
+  const { exited, closed, pid } = program;
+  const why = await waitForEndReason(exited, bounds, { pid, tag });
   // A process over its memory limit gets no grace time, because it would allocate more.
-  if (why !== "exit") await endTree(child, tag, why === "memory" ? 0 : HAND_LIMITS.graceMs);
+  if (why !== "exit") await endTree(program, tag, why === "memory" ? 0 : HAND_LIMITS.graceMs);
   // A process that survives SIGKILL hangs in the kernel; it is not waited for.
   const killed: ProcessExit = { exitCode: null, signal: "SIGKILL" };
-  const exit = why === "exit" ? await exited : await Promise.race([exited, sleep(HAND_LIMITS.pipesMs, killed, UNHELD)]);
+  const ended = why === "exit" ? exited : Promise.race([exited, sleep(HAND_LIMITS.pipesMs, killed, UNHELD)]);
+  const exit = await ended.catch((lost: unknown) => endTree(program, tag, 0).then(() => Promise.reject(lost)));
   await Promise.race([closed, sleep(HAND_LIMITS.pipesMs, undefined, UNHELD)]);
-  for (const stream of STREAMS) child[stream]?.destroy();
-  if (hasGroupLeft(child)) await endTree(child, tag);
+  for (const stream of STREAMS) program[stream]?.destroy();
+  if (hasGroupLeft(pid)) await endTree(program, tag);
   return { exit, why };
 }
 
@@ -192,20 +192,21 @@ function waitForEndReason(
     const stopWatching = watchMemory({ ...watched, bytes: memoryBytes }, () => settle("memory"));
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
-    void exited.then(() => settle("exit"));
+    const end = (): void => settle("exit");
+    exited.then(end, end);
   });
 }
 
 /** Ends all processes of the action: SIGTERM, after the grace time SIGKILL, until none is left. */
-async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_LIMITS.graceMs): Promise<void> {
+async function endTree(program: RunningProgram, tag: string, graceMs: number = HAND_LIMITS.graceMs): Promise<void> {
   const forceAt = performance.now() + graceMs;
   const giveUpAt = forceAt + HAND_LIMITS.pipesMs;
   const asked = new Map<number, TaggedProcess>();
   for (;;) {
     const force = performance.now() >= forceAt;
-    signalGroup(child, force ? "SIGKILL" : asked.size === 0 ? "SIGTERM" : undefined);
-    const found = findTree(child, tag, asked);
-    if ((found.length === 0 && !isRunning(child)) || performance.now() >= giveUpAt) return;
+    if (force || asked.size === 0) program.signalGroup(force ? "SIGKILL" : "SIGTERM");
+    const found = findTree(program, tag, asked);
+    if ((found.length === 0 && !program.isRunning) || performance.now() >= giveUpAt) return;
     for (const member of found) {
       if (force) signalProcess(member, "SIGKILL");
       else if (!asked.has(member.pid)) signalProcess(member, "SIGTERM");
@@ -215,9 +216,8 @@ async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_
   }
 }
 
-function findTree(child: ChildProcess, tag: string, known: ReadonlyMap<number, TaggedProcess>): TaggedProcess[] {
-  const leader = isRunning(child) && child.pid !== undefined ? readProcessStat(child.pid) : undefined;
-  const found = new Map(findTaggedProcesses(tag, leader).map((member) => [member.pid, member]));
+function findTree(program: RunningProgram, tag: string, known: ReadonlyMap<number, TaggedProcess>): TaggedProcess[] {
+  const found = new Map(findTaggedProcesses(tag, findLeader(program)).map((member) => [member.pid, member]));
   // Processes found earlier through the leader may have outlived it.
   for (const member of known.values()) {
     const stat = readProcessStat(member.pid);
@@ -226,24 +226,16 @@ function findTree(child: ChildProcess, tag: string, known: ReadonlyMap<number, T
   return [...found.values()];
 }
 
-function isRunning(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
-}
-
-/** Signals the whole group, but only until its leader is reaped: until then the group id cannot be reused. */
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals | undefined): void {
-  if (signal === undefined || child.pid === undefined || !isRunning(child)) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // The group has just ended.
-  }
+/** The first process of a command while it runs; a later process with its pid has another parent. */
+function findLeader({ isRunning, pid, parent }: RunningProgram): ProcessStat | undefined {
+  const stat = isRunning ? readProcessStat(pid) : undefined;
+  return stat?.ppid === parent ? stat : undefined;
 }
 
 /** Whether processes are left in the group of a leader that has ended; sends no signal. */
-function hasGroupLeft(child: ChildProcess): boolean {
+function hasGroupLeft(leader: number): boolean {
   try {
-    return child.pid !== undefined && process.kill(-child.pid, 0);
+    return leader > 0 && process.kill(-leader, 0);
   } catch {
     return false;
   }
