@@ -16,7 +16,7 @@ export { openReloadablePolicy, openPolicy } from "./policy/policy-file.ts";
 export type { ReloadablePolicy, OpenPolicy } from "./policy/policy-file.ts";
 export type { Reloadable } from "./program/signals.ts";
 export { findHostSandbox } from "./exec/sandbox.ts";
-export { findProcessScreen } from "./exec/sandbox/process-screen.ts";
+export { canScreen } from "./exec/sandbox/process-screen.ts";
 export { surviveErrors } from "./program/uncaught-errors.ts";
 export { TOOLS } from "./tools/tools.ts";
 

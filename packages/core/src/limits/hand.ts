@@ -68,6 +68,8 @@ export const HAND_LIMITS = {
   warmCells: 4,
   /** From the end of a sandboxed command to the start of the sandbox for the next one. */
   cellDelayMs: 20,
+  /** From the first command of a process to the start of the launcher for the next ones. */
+  launcherDelayMs: 20,
   /** How long a sandbox waits for a command before it is ended. */
   cellIdleMs: 60 * SECOND_MS,
   /** Length of the address of a page. */

@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
-import { describe, it, type TestContext } from "node:test";
+import { before, describe, it, type TestContext } from "node:test";
 import { HAND_LIMITS, type FactsPlan, type ProcessOutcome } from "@vidro/core";
+import { openLauncher, readyLauncher, type Launcher } from "./launcher.ts";
 import { ACTION_TAG_VARIABLE } from "./orphans.ts";
 import { listPids, readProcessStat, readProcessVariable } from "./proc.ts";
-import { processStart, runUntilGone, type ProcessLaunch } from "./process.ts";
+import { processStart, runUntilGone } from "./process.ts";
+import type { ProcessLaunch } from "./running-program.ts";
 import { contextIn, scratch, executionOf } from "../scratch.fixture.ts";
 import type { ToolExecution } from "../tools/tool.ts";
 
 const PLAN: FactsPlan = { kind: "facts", facts: "none" };
 
-/** A program, and how long it may run. */
-type TimedLaunch = ProcessLaunch & { readonly timeoutMs: number };
+/** A program, how long it may run, and where a launcher is looked for. */
+type TimedLaunch = ProcessLaunch & { readonly timeoutMs: number; readonly find?: () => Launcher | undefined };
 
-function runProcess({ timeoutMs, ...launch }: TimedLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
-  return runUntilGone({ start: processStart(launch), timeoutMs }, execution);
+function runProcess({ timeoutMs, find, ...launch }: TimedLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
+  return runUntilGone({ start: processStart(launch, find), timeoutMs }, execution);
 }
 
 function set(t: TestContext, command: string, more: Partial<TimedLaunch> & Partial<ToolExecution<FactsPlan>> = {}) {
@@ -74,103 +76,120 @@ describe("the memory of a command", () => {
   });
 });
 
-describe("a process", () => {
-  it("ends with its exit code, its two streams and its time", async (t) => {
-    const { run, execution } = set(t, "echo out; echo err >&2; exit 3");
-    const outcome = await run();
-    assert.equal(outcome.exitCode, 3);
-    assert.equal(outcome.signal, null);
-    assert.equal(outcome.timedOut, false);
-    assert.equal(outcome.stdout.text, "out\n");
-    assert.equal(outcome.stderr.text, "err\n");
-    assert.equal(outcome.spool, undefined);
-    assert.deepEqual(execution.live.toSorted(), ["err\n", "out\n"]);
-    assert.throws(() => statSync(execution.spool), { code: "ENOENT" });
-  });
+for (const [name, find] of [
+  ["that a launcher starts", readyLauncher],
+  ["of a host without a launcher", () => undefined],
+] as const)
+  describe(`a process ${name}`, () => {
+    const start = (t: TestContext, command: string, more: Parameters<typeof set>[2] = {}) =>
+      set(t, command, { ...more, find });
 
-  it("gets its words as they are, the environment of the plan, the tag, and an empty input", async (t) => {
-    const { run } = set(t, "", { program: "/usr/bin/env", argv: ["env"], env: { ONLY: "this" }, action: "act_env" });
-    const lines = (await run()).stdout.text.trim().split("\n");
-    assert.deepEqual(
-      lines.map((line) => line.split("=")[0]),
-      ["ONLY", ACTION_TAG_VARIABLE],
-    );
-    assert.match(lines[1] ?? "", /\/act_env$/u);
-    const words = ["cat", "-", "/dev/null"];
-    assert.equal((await set(t, "", { program: "/bin/cat", argv: words }).run()).stdout.text, "");
-    const quoted = ["printf", "%s|", "$HOME", "; ls", "*", ""];
-    assert.equal((await set(t, "", { program: "/usr/bin/printf", argv: quoted }).run()).stdout.text, "$HOME|; ls|*||");
-  });
+    before(async () => assert.ok((await openLauncher()) !== undefined));
 
-  it("says why it could not start", async (t) => {
-    await assert.rejects(set(t, "", { program: "/nowhere/x", argv: ["x"] }).run(), {
-      code: "TOOL_FAILED",
-      message: /^x could not be started .* is not there\.$/u,
+    it("ends with its exit code, its two streams and its time", async (t) => {
+      const { run, execution } = start(t, "echo out; echo err >&2; exit 3");
+      const outcome = await run();
+      assert.equal(outcome.exitCode, 3);
+      assert.equal(outcome.signal, null);
+      assert.equal(outcome.timedOut, false);
+      assert.equal(outcome.stdout.text, "out\n");
+      assert.equal(outcome.stderr.text, "err\n");
+      assert.equal(outcome.spool, undefined);
+      assert.deepEqual(execution.live.toSorted(), ["err\n", "out\n"]);
+      assert.throws(() => statSync(execution.spool), { code: "ENOENT" });
     });
-    await assert.rejects(set(t, "", { program: "/etc/passwd", argv: ["p"] }).run(), {
-      message: /may not be executed/u,
+
+    it("gets its words as they are, the environment of the plan, the tag, and an empty input", async (t) => {
+      const { run } = start(t, "", {
+        program: "/usr/bin/env",
+        argv: ["env"],
+        env: { ONLY: "this" },
+        action: "act_env",
+      });
+      const lines = (await run()).stdout.text.trim().split("\n");
+      assert.deepEqual(
+        lines.map((line) => line.split("=")[0]),
+        ["ONLY", ACTION_TAG_VARIABLE],
+      );
+      assert.match(lines[1] ?? "", /\/act_env$/u);
+      const words = ["cat", "-", "/dev/null"];
+      assert.equal((await start(t, "", { program: "/bin/cat", argv: words }).run()).stdout.text, "");
+      const quoted = ["printf", "%s|", "$HOME", "; ls", "*", ""];
+      assert.equal(
+        (await start(t, "", { program: "/usr/bin/printf", argv: quoted }).run()).stdout.text,
+        "$HOME|; ls|*||",
+      );
+    });
+
+    it("says why it could not start", async (t) => {
+      await assert.rejects(start(t, "", { program: "/nowhere/x", argv: ["x"] }).run(), {
+        code: "TOOL_FAILED",
+        message: /^x could not be started .* is not there\.$/u,
+      });
+      await assert.rejects(start(t, "", { program: "/etc/passwd", argv: ["p"] }).run(), {
+        message: /may not be executed/u,
+      });
+    });
+
+    it("F8: ends its whole tree when time is up, also a grandchild with a session of its own", async (t) => {
+      const { run, execution } = start(t, "setsid sleep 1001 >/dev/null 2>&1 & setsid -f sleep 1002; sleep 1003", {
+        timeoutMs: 200,
+      });
+      const outcome = await run();
+      assert.equal(outcome.timedOut, true);
+      assert.equal(outcome.signal, "SIGTERM");
+      assert.ok(outcome.durationMs < HAND_LIMITS.graceMs, `${outcome.durationMs} ms`);
+      assert.deepEqual(survivors(execution.action), []);
+    });
+
+    it("F8: ends its whole tree when it is aborted, with what it printed until then", async (t) => {
+      const abort = new AbortController();
+      const { run, execution } = start(t, "echo begun; sleep 1004", { signal: abort.signal });
+      execution.output = () => abort.abort();
+      const outcome = await run();
+      assert.equal(outcome.signal, "SIGTERM");
+      assert.equal(outcome.timedOut, false);
+      assert.equal(outcome.stdout.text, "begun\n");
+      assert.deepEqual(survivors(execution.action), []);
+    });
+
+    it("F8: is killed when it does not heed, after the grace time and not before", async (t) => {
+      const { run, execution } = start(t, "trap '' TERM; while :; do sleep 1; done", { timeoutMs: 100 });
+      const outcome = await run();
+      assert.equal(outcome.signal, "SIGKILL");
+      assert.equal(outcome.timedOut, true);
+      assert.ok(
+        outcome.durationMs >= HAND_LIMITS.graceMs && outcome.durationMs < HAND_LIMITS.graceMs + 1500,
+        `${outcome.durationMs} ms`,
+      );
+      assert.deepEqual(survivors(execution.action), []);
+    });
+
+    it("takes its background children along, also those that scrubbed their environment", async (t) => {
+      const kept = start(t, "sleep 1005 & echo $!");
+      const outcome = await kept.run();
+      assert.equal(outcome.exitCode, 0);
+      assert.ok(outcome.durationMs < HAND_LIMITS.pipesMs + 1000);
+      assert.deepEqual(survivors(kept.execution.action), []);
+      const bare = start(t, "env -i sleep 1006 & echo $!; sleep 1007", { timeoutMs: 200 });
+      const pid = Number((await bare.run()).stdout.text);
+      // Its new parent may not have looked at it yet: a zombie is as dead as one that is gone.
+      assert.equal(readProcessStat(pid)?.state ?? "Z", "Z");
+    });
+
+    it("gives late output of background children some time to arrive", async (t) => {
+      assert.equal((await start(t, "(sleep 0.2; echo late) &").run()).stdout.text, "late\n");
+    });
+
+    it("ends soon a process that fled its group while the command ended well", async (t) => {
+      const { run, execution } = start(t, "setsid -f sleep 1008 >/dev/null 2>&1");
+      assert.equal((await run()).exitCode, 0);
+      for (let left = 40; left > 0 && survivors(execution.action).length > 0; left -= 1) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      assert.deepEqual(survivors(execution.action), []);
     });
   });
-
-  it("F8: ends its whole tree when time is up, also a grandchild with a session of its own", async (t) => {
-    const { run, execution } = set(t, "setsid sleep 1001 >/dev/null 2>&1 & setsid -f sleep 1002; sleep 1003", {
-      timeoutMs: 200,
-    });
-    const outcome = await run();
-    assert.equal(outcome.timedOut, true);
-    assert.equal(outcome.signal, "SIGTERM");
-    assert.ok(outcome.durationMs < HAND_LIMITS.graceMs, `${outcome.durationMs} ms`);
-    assert.deepEqual(survivors(execution.action), []);
-  });
-
-  it("F8: ends its whole tree when it is aborted, with what it printed until then", async (t) => {
-    const abort = new AbortController();
-    const { run, execution } = set(t, "echo begun; sleep 1004", { signal: abort.signal });
-    execution.output = () => abort.abort();
-    const outcome = await run();
-    assert.equal(outcome.signal, "SIGTERM");
-    assert.equal(outcome.timedOut, false);
-    assert.equal(outcome.stdout.text, "begun\n");
-    assert.deepEqual(survivors(execution.action), []);
-  });
-
-  it("F8: is killed when it does not heed, after the grace time and not before", async (t) => {
-    const { run, execution } = set(t, "trap '' TERM; while :; do sleep 1; done", { timeoutMs: 100 });
-    const outcome = await run();
-    assert.equal(outcome.signal, "SIGKILL");
-    assert.equal(outcome.timedOut, true);
-    assert.ok(
-      outcome.durationMs >= HAND_LIMITS.graceMs && outcome.durationMs < HAND_LIMITS.graceMs + 1500,
-      `${outcome.durationMs} ms`,
-    );
-    assert.deepEqual(survivors(execution.action), []);
-  });
-
-  it("takes its background children along, also those that scrubbed their environment", async (t) => {
-    const kept = set(t, "sleep 1005 & echo $!");
-    const outcome = await kept.run();
-    assert.equal(outcome.exitCode, 0);
-    assert.ok(outcome.durationMs < HAND_LIMITS.pipesMs + 1000);
-    assert.deepEqual(survivors(kept.execution.action), []);
-    const bare = set(t, "env -i sleep 1006 & echo $!; sleep 1007", { timeoutMs: 200 });
-    const pid = Number((await bare.run()).stdout.text);
-    // Its new parent may not have looked at it yet: a zombie is as dead as one that is gone.
-    assert.equal(readProcessStat(pid)?.state ?? "Z", "Z");
-  });
-
-  it("gives late output of background children some time to arrive", async (t) => {
-    assert.equal((await set(t, "(sleep 0.2; echo late) &").run()).stdout.text, "late\n");
-  });
-
-  it("ends soon a process that fled its group while the command ended well", async (t) => {
-    const { run, execution } = set(t, "setsid -f sleep 1008 >/dev/null 2>&1");
-    assert.equal((await run()).exitCode, 0);
-    for (let left = 40; left > 0 && survivors(execution.action).length > 0; left -= 1) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    assert.deepEqual(survivors(execution.action), []);
-  });
-});
 
 describe("a process that prints a lot (F21)", () => {
   const MIB = 1024 * 1024;

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND_LIMITS, MIB, type ProcessOutcome } from "@vidro/core";
+import { readyLauncher, type Launcher } from "./launcher.ts";
 import { withoutLeaks } from "./leaked-descriptors.ts";
 import { watchMemory } from "./memory-watch.ts";
 import {
@@ -17,20 +18,11 @@ import {
 import { OutputCapture, LiveOutput } from "./output.ts";
 import type { EndReason, ProcessExit } from "./process-end.ts";
 import { readProcessStat, type ProcessStat } from "./proc.ts";
-import { programOfChild, type RunningProgram } from "./running-program.ts";
+import { programOfChild, type ProcessLaunch, type RunningProgram } from "./running-program.ts";
 import type { Cell, CellOrder } from "./sandbox/cell.ts";
+import { screenedWords } from "./sandbox/process-screen.ts";
 import { Spool } from "./spool.ts";
 import type { ToolExecution } from "../tools/tool.ts";
-
-/** A program to start without a shell; each argument is passed unchanged. */
-export interface ProcessLaunch {
-  /** Absolute path. */
-  readonly program: string;
-  /** argv[0] and the arguments. */
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: { readonly [name: string]: string };
-}
 
 /** A program that was started, and its input where it has one that is written to. */
 export interface StartedProgram {
@@ -43,9 +35,20 @@ export type StartProgram = (tag: string, hasInput?: boolean) => Promise<StartedP
 
 const STREAMS = ["stdout", "stderr"] as const;
 
-/** Starts a program as the hand's user; the start rejects with TOOL_FAILED if that fails. */
-export function processStart(launch: ProcessLaunch): StartProgram {
-  return (tag, hasInput = false) => startProcess(launch, tag, hasInput);
+/**
+ * Starts a program as the hand's user; the start rejects with TOOL_FAILED if that fails. A launcher starts it, when there
+ * is one and the program has no input that is written to.
+ */
+export function processStart(launch: ProcessLaunch, find: () => Launcher | undefined = readyLauncher): StartProgram {
+  return async (tag, hasInput = false) => {
+    const order = { ...launch, env: { ...launch.env, [ACTION_TAG_VARIABLE]: tag } };
+    try {
+      const launcher = hasInput ? undefined : find();
+      return launcher === undefined ? await startChild(order, hasInput) : { program: await launcher.start(order) };
+    } catch (cause) {
+      throw cause instanceof Fault ? cause : startFault(launch.argv[0] ?? launch.program, launch.cwd, cause);
+    }
+  };
 }
 
 /** Starts a command in a cell, in the same way. */
@@ -106,26 +109,22 @@ export async function runUntilGone(
   }
 }
 
-async function startProcess(
-  { program, argv, cwd, env }: ProcessLaunch,
-  tag: string,
+async function startChild(
+  { program, argv, cwd, env, screen }: ProcessLaunch,
   hasInput: boolean,
 ): Promise<StartedProgram> {
-  const [argv0 = program, ...args] = argv;
-  try {
-    const child = spawn(program, args, {
-      argv0,
-      cwd,
-      env: { ...env, [ACTION_TAG_VARIABLE]: tag },
-      stdio: withoutLeaks([hasInput ? "pipe" : "ignore", "pipe", "pipe"]),
-      // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
-      detached: true,
-    });
-    await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-    return { program: programOfChild(child), ...(child.stdin === null ? {} : { input: child.stdin }) };
-  } catch (cause) {
-    throw startFault(argv0, cwd, cause);
-  }
+  const words = screen === undefined ? argv : [...screenedWords(screen), program, ...argv.slice(1)];
+  const [argv0 = program, ...args] = words;
+  const child = spawn(screen === undefined ? program : argv0, args, {
+    argv0,
+    cwd,
+    env,
+    stdio: withoutLeaks([hasInput ? "pipe" : "ignore", "pipe", "pipe"]),
+    // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
+    detached: true,
+  });
+  await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+  return { program: programOfChild(child), ...(child.stdin === null ? {} : { input: child.stdin }) };
 }
 
 function startFault(name: string, cwd: string, cause: unknown): Fault {
@@ -165,11 +164,18 @@ export async function waitUntilGone(
   // A process that survives SIGKILL hangs in the kernel; it is not waited for.
   const killed: ProcessExit = { exitCode: null, signal: "SIGKILL" };
   const ended = why === "exit" ? exited : Promise.race([exited, sleep(HAND_LIMITS.pipesMs, killed, UNHELD)]);
-  const exit = await ended.catch((lost: unknown) => endTree(program, tag, 0).then(() => Promise.reject(lost)));
+  const exit = await ended.catch((lost: unknown) => abandon(program, tag, lost));
   await Promise.race([closed, sleep(HAND_LIMITS.pipesMs, undefined, UNHELD)]);
   for (const stream of STREAMS) program[stream]?.destroy();
   if (hasGroupLeft(pid)) await endTree(program, tag);
   return { exit, why };
+}
+
+/** Ends the tree of a program whose exit status cannot be known any more. */
+async function abandon(program: RunningProgram, tag: string, lost: unknown): Promise<never> {
+  for (const stream of STREAMS) program[stream]?.destroy();
+  await endTree(program, tag, 0);
+  throw lost;
 }
 
 /** Options of a timer that does not keep this process alive. */

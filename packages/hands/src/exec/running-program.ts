@@ -1,6 +1,19 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { ProcessExit } from "./process-end.ts";
+import type { ScreenedPlace } from "./sandbox/process-screen.ts";
+
+/** A program to start without a shell; each argument is passed unchanged. */
+export interface ProcessLaunch {
+  /** Absolute path. */
+  readonly program: string;
+  /** argv[0] and the arguments. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string };
+  /** The place that the process enters before it executes the program. */
+  readonly screen?: ScreenedPlace;
+}
 
 /** The first process of a command, from its start on. */
 export interface RunningProgram {

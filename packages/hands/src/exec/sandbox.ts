@@ -5,7 +5,8 @@ import { INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
 import { Cell, DATA_DESCRIPTOR, type CellPlan } from "./sandbox/cell.ts";
 import { findSecretTwins, ForeignLinks } from "./sandbox/foreign-links.ts";
 import { seccompFilter } from "./sandbox/seccomp-filter.ts";
-import { enterNamespace, findCover, hasNamespaces, type CoverScope } from "./sandbox/state-cover.ts";
+import type { ScreenedPlace } from "./sandbox/process-screen.ts";
+import { enterNamespace, findCover, hasNamespaces, type CoveredLine, type CoverScope } from "./sandbox/state-cover.ts";
 import { buildFileView, secretPathsOf, type SandboxScope, type ViewPart } from "./sandbox/file-view.ts";
 import { WarmCells, type CellRequest } from "./sandbox/warm-cells.ts";
 
@@ -16,6 +17,8 @@ interface CoveredCommand {
   /** Absolute path. */
   readonly program: string;
   readonly argv: readonly string[];
+  /** The place that its process enters before it executes the program. */
+  readonly screen?: ScreenedPlace;
 }
 
 /** Confines commands by means of the kernel. */
@@ -128,8 +131,8 @@ async function findHiddenLinks(scope: SandboxScope, secrets: readonly string[]):
   return [...new Set([...foreign, ...findSecretTwins(linked, here)])];
 }
 
-function toCommand(argv: readonly string[]): CoveredCommand {
-  return { program: argv[0] ?? "", argv };
+function toCommand({ words: argv, screen }: CoveredLine): CoveredCommand {
+  return { program: argv[0] ?? "", argv, ...(screen === undefined ? {} : { screen }) };
 }
 
 /** Runs bubblewrap once: where it is installed, containers often forbid the namespaces that it needs. */

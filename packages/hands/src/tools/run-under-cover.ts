@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Fault } from "@vidro/core";
 import type { StateAccess } from "@vidro/core";
-import type { ProcessLaunch } from "../exec/process.ts";
+import type { ProcessLaunch } from "../exec/running-program.ts";
 import type { HandContext, LaunchContext } from "./tool.ts";
 
 /** A shell that can call a program by another name than its own. */

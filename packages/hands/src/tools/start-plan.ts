@@ -1,6 +1,7 @@
 import type { ProcessPlan, ShellPlan } from "@vidro/core";
 import { processStart } from "../exec/process.ts";
-import type { ProcessLaunch, StartProgram } from "../exec/process.ts";
+import type { StartProgram } from "../exec/process.ts";
+import type { ProcessLaunch } from "../exec/running-program.ts";
 import { SHELL } from "../exec/shell-program.ts";
 import { heldStart, planConfinement } from "./run-held.ts";
 import { coveredLaunch } from "./run-under-cover.ts";

@@ -48,13 +48,13 @@ const LOOKS: { readonly [id: string]: (home: string) => CheckFinding | Promise<C
   },
   daemon: lookAtDaemon,
   sandbox: async () => {
-    const { findHostSandbox, findProcessScreen } = await import("@vidro/hands");
+    const { findHostSandbox, canScreen } = await import("@vidro/hands");
     if ((await findHostSandbox()) === undefined)
       return warn(
         "bubblewrap does not work here, so every command is asked for",
         "Install bubblewrap: apt install bubblewrap",
       );
-    if (process.getuid?.() === 0 && (await findProcessScreen()) === undefined)
+    if (process.getuid?.() === 0 && !(await canScreen()))
       return warn(
         "approved lines of root can look at Vidro's state through other processes: perl or Landlock 2 is missing",
         "Install perl on Linux 5.19 or newer, or run the hand as a user of its own.",

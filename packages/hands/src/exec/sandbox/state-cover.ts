@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isWithin } from "../../files/is-within.ts";
 import { readMounts, type MountTable } from "../../files/mounts.ts";
 import { CoveredNamespaces, NAMESPACE_TOOLS, type NamespaceCover } from "./covered-namespace.ts";
-import { entersNamespaces, findProcessScreen } from "./process-screen.ts";
+import { canScreen, entersNamespaces, screenedWords, type ScreenedPlace } from "./process-screen.ts";
 import { listAncestors, resolveIfPresent } from "./file-view.ts";
 
 /** A command that may use all of the host except some folders. */
@@ -10,8 +10,15 @@ export interface CoverScope extends NamespaceCover {
   readonly cwd: string;
 }
 
+/** A command that runs a line under a cover; its first word is an absolute path. */
+export interface CoveredLine {
+  readonly words: readonly string[];
+  /** The place that a process enters before it executes the words. */
+  readonly screen?: ScreenedPlace;
+}
+
 /** Builds the command that runs a line under a cover; the first word of the line is an absolute path. */
-type CoverCommand = (line: readonly string[], cover: CoverScope) => Promise<readonly string[]>;
+type CoverCommand = (line: readonly string[], cover: CoverScope) => Promise<CoveredLine>;
 
 const NSENTER = "/usr/bin/nsenter";
 const SETPRIV = "/usr/bin/setpriv";
@@ -26,7 +33,9 @@ const UNCOVERING = [21, 19, 16, 17, 27, 2, 38, 39];
 /** How this process covers folders, given a working bubblewrap; undefined if it cannot. */
 export function findCover(bubblewrap: string): CoverCommand | undefined {
   if (!canMountOnHost())
-    return async (line, cover) => [bubblewrap, ...coverOptions(cover), "--chdir", cover.cwd, "--", ...line];
+    return async (line, cover) => ({
+      words: [bubblewrap, ...coverOptions(cover), "--chdir", cover.cwd, "--", ...line],
+    });
   return hasNamespaces() ? coverAsRoot : undefined;
 }
 
@@ -68,18 +77,19 @@ export async function enterNamespace(cover: NamespaceCover, mounts: MountTable):
  * the kernel can do that, and drops the capabilities that would undo the cover.
  */
 const coverAsRoot: CoverCommand = async (line, cover) => {
-  const screen = await findProcessScreen();
+  const isScreened = await canScreen();
   const powers = (knownPowers ??= findKnownPowers());
   const folder = cover.cwd;
-  if (screen !== undefined && entersNamespaces()) {
+  if (isScreened && entersNamespaces()) {
     const namespace = await namespaces.find(cover, readMounts());
-    return [...screen({ folder, namespace, powers }), ...line];
+    return { words: line, screen: { folder, namespace, powers } };
   }
-  return [
+  const words = [
     await enterNamespace(cover, readMounts()),
-    screen?.({ folder }) ?? [SHELL, "-c", ENTER, folder],
+    isScreened ? screenedWords({ folder }) : [SHELL, "-c", ENTER, folder],
     [SETPRIV, `--bounding-set=${powers.map((power) => `-cap_${power}`).join(",")}`, "--", ...line],
   ].flat();
+  return { words };
 };
 
 let knownPowers: readonly number[] | undefined;
