@@ -12,14 +12,21 @@ export interface Caller {
 /** What is asked for, whomever one asks. */
 export const ASKED = { v: 1, t: "req", id: "c1", act: "GET_OS_INFO", data: { seconds: 1 } };
 
-/** Sends frames; with a token, it is shown first, and the server greets. */
+/** Sends frames; with a token, it is shown first, and the server greets. Rejects when the server refuses the token. */
 export async function framedCaller(port: number, token?: string): Promise<Caller> {
   const socket = await dialled(port);
   const count = frames();
   if (token !== undefined) {
     socket.write(frameOf({ v: 1, t: "req", id: "c0", act: "AUTH", data: { token } }));
+    let said = "";
     // The greeting, and the answer to AUTH.
-    for (let left = 2; left > 0;) left -= count(((await once(socket, "data")) as [Buffer])[0]);
+    for (let left = 2; left > 0;) {
+      const [chunk] = (await once(socket, "data")) as [Buffer];
+      said += chunk.toString("latin1");
+      left -= count(chunk);
+    }
+    // A refusal of each request would be measured otherwise.
+    if (!said.includes('"t":"res"')) throw new Error(`The server refuses its token: ${said}`);
   }
   return caller(socket, frameOf(ASKED), count);
 }
