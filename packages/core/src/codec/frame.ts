@@ -48,12 +48,10 @@ export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAut
   let body: number | undefined;
   let closed = false;
 
-  function unit(bytes: Uint8Array): FrameItem | undefined {
-    if (body !== undefined) {
-      body = undefined;
-      return decode(bytes);
-    }
-    const length = (bytes[0] ?? 0) * 2 ** 24 + ((bytes[1] ?? 0) << 16) + ((bytes[2] ?? 0) << 8) + (bytes[3] ?? 0);
+  /** Reads a header; a fault where no frame can follow. */
+  function open(bytes: Uint8Array, at: number): FrameItem | undefined {
+    const high = (bytes[at] ?? 0) * 2 ** 24 + ((bytes[at + 1] ?? 0) << 16);
+    const length = high + ((bytes[at + 2] ?? 0) << 8) + (bytes[at + 3] ?? 0);
     if (length > 0 && length <= decoder.maxBytes) {
       body = length;
       return undefined;
@@ -66,6 +64,12 @@ export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAut
     return { ok: false, fault: fault.report() };
   }
 
+  function unit(bytes: Uint8Array): FrameItem | undefined {
+    if (body === undefined) return open(bytes, 0);
+    body = undefined;
+    return decode(bytes);
+  }
+
   const decoder: FrameDecoder = {
     maxBytes,
     get closed() {
@@ -75,6 +79,13 @@ export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAut
       const items: FrameItem[] = [];
       let from = 0;
       while (!closed && from < chunk.length) {
+        // A header that is there as a whole is read in its place: a view of it would cost more than reading it.
+        if (body === undefined && held.size === 0 && chunk.length - from >= HEADER_BYTES) {
+          const refused = open(chunk, from);
+          if (refused !== undefined) items.push(refused);
+          from += HEADER_BYTES;
+          continue;
+        }
         const missing = (body ?? HEADER_BYTES) - held.size;
         const piece = chunk.subarray(from, from + missing);
         from += piece.length;

@@ -15,7 +15,8 @@ const MAYBE_PROTO = /__proto__|\\u00[567]/;
 
 /** Parses untrusted JSON; BAD_REQUEST when it is not JSON, too deep, or has a `__proto__` key. */
 export function parseJson(text: string): Json {
-  if (text.length > CODEC_LIMITS.jsonDepth) refuseDepth(text);
+  // Each level has two brackets: a shorter text is not as deep, or no JSON.
+  if (text.length > 2 * CODEC_LIMITS.jsonDepth) refuseDepth(text);
   const value = parse(text);
   if (MAYBE_PROTO.test(text)) refuseProto(value);
   return value;

@@ -2,12 +2,6 @@ import type { Socket } from "node:net";
 import { Fault, TCP_LIMITS } from "@vidro/core";
 import type { TcpMessage } from "@vidro/core/wire/agent-tcp";
 
-/** A message that waits to be sent, as JSON, with its length. */
-interface Frame {
-  readonly text: string;
-  readonly bytes: number;
-}
-
 const HEADER_BYTES = 4;
 
 /**
@@ -17,7 +11,9 @@ const HEADER_BYTES = 4;
 export class FrameWriter {
   readonly #socket: Socket;
   readonly #unsentBytes: number;
-  #frames: Frame[] = [];
+  /** Messages that wait to be sent, as JSON, and the size of their frames. */
+  #texts: string[] = [];
+  #bytes = 0;
   #since: number | undefined;
   #ended = false;
   #corked = false;
@@ -49,8 +45,9 @@ export class FrameWriter {
         "PAYLOAD_TOO_LARGE",
         `The answer has ${bytes} bytes and a frame takes ${maxBytes}. Ask for less.`,
       );
-    this.#frames.push({ text, bytes });
-    if (this.#frames.length === 1 && !this.#corked) process.nextTick(this.#flushLater);
+    this.#texts.push(text);
+    this.#bytes += HEADER_BYTES + bytes;
+    if (this.#texts.length === 1 && !this.#corked) process.nextTick(this.#flushLater);
   }
 
   /** Queues all messages of a function and sends them in one write when it returns. */
@@ -73,21 +70,23 @@ export class FrameWriter {
   }
 
   #flush(): void {
-    const frames = this.#frames;
-    if (frames.length === 0 || this.#ended) return;
-    this.#frames = [];
-    const bytes = encodeFrames(frames);
+    const texts = this.#texts;
+    if (texts.length === 0 || this.#ended) return;
+    const bytes = encodeFrames(texts, this.#bytes);
+    this.#texts = [];
+    this.#bytes = 0;
     if (!this.#socket.write(bytes)) this.#since ??= performance.now();
   }
 }
 
 /** Encodes all frames into one buffer: one buffer per frame would cost more than the frames. */
-function encodeFrames(frames: readonly Frame[]): Buffer {
-  const bytes = Buffer.allocUnsafe(frames.reduce((sum, frame) => sum + HEADER_BYTES + frame.bytes, 0));
+function encodeFrames(texts: readonly string[], size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
   let at = 0;
-  for (const { text, bytes: length } of frames) {
-    at = bytes.writeUInt32BE(length, at);
-    at += bytes.write(text, at, length, "utf8");
+  for (const text of texts) {
+    const length = bytes.write(text, at + HEADER_BYTES);
+    bytes.writeUInt32BE(length, at);
+    at += HEADER_BYTES + length;
   }
   return bytes;
 }

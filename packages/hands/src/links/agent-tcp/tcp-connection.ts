@@ -25,6 +25,8 @@ export interface ConnectionContext extends CommandContext {
   readonly report: (traceId: string, thrown: unknown) => void;
 }
 
+const NONE: readonly FrameItem[] = [];
+
 /** One client connection: greets, authenticates, and answers requests in the order in which they finish. */
 export class TcpConnection {
   readonly #socket: Socket;
@@ -41,7 +43,7 @@ export class TcpConnection {
   readonly #openedAt = performance.now();
   #session: TcpSession | undefined;
   /** Frames that wait until an exclusive command is answered. */
-  readonly #waiting: FrameItem[] = [];
+  #waiting: readonly FrameItem[] = NONE;
   #isHeld = false;
   #maxBytes: number = CODEC_LIMITS.frameBytes;
   #heardAt = this.#openedAt;
@@ -99,7 +101,7 @@ export class TcpConnection {
     if (this.#endsAt !== undefined) return;
     if (why !== undefined) this.#refuse(NO_ID, "", why);
     this.#endsAt = performance.now() + this.#context.bounds.lingerMs;
-    this.#waiting.length = 0;
+    this.#waiting = NONE;
     this.#outbox.end();
     this.#socket.resume();
   }
@@ -115,25 +117,23 @@ export class TcpConnection {
     if (items.length === 0) return;
     this.#partSince = undefined;
     this.#heardAt = performance.now();
-    for (const item of items) this.#waiting.push(item);
-    this.#outbox.writeTogether(this.#onDrain);
+    this.#outbox.writeTogether(() => this.#pump(items));
   }
 
   /** Handles the end of the client's input; the client may still wait for answers. */
   #readEnd(): void {
     this.#leftAt = performance.now();
     const part = this.#decoder.end();
-    if (part !== undefined) this.#waiting.push(part);
-    this.#pump();
+    this.#pump(part === undefined ? NONE : [part]);
     void this.#waitForAll().then(() => this.end());
   }
 
-  /** Handles waiting frames, unless an exclusive command runs or the client does not read its answers. */
-  #pump(): void {
-    const waiting = this.#waiting;
+  /** Handles waiting frames, then new ones, unless an exclusive command runs or the client does not read its answers. */
+  #pump(more: readonly FrameItem[] = NONE): void {
+    const frames = this.#waiting.length === 0 ? more : [...this.#waiting, ...more];
     let at = 0;
-    while (at < waiting.length && !this.#isStuck) this.#take(waiting[at++]!);
-    waiting.splice(0, at);
+    while (at < frames.length && !this.#isStuck) this.#take(frames[at++]!);
+    this.#waiting = at === frames.length || this.#endsAt !== undefined ? NONE : frames.slice(at);
     if (this.#endsAt !== undefined || this.#isStuck === this.#socket.isPaused()) return;
     if (this.#isStuck) this.#socket.pause();
     else this.#socket.resume();
@@ -298,7 +298,7 @@ export class TcpConnection {
 
   #close(): void {
     this.#endsAt ??= 0;
-    this.#waiting.length = 0;
+    this.#waiting = NONE;
     this.#session?.revoked.removeEventListener("abort", this.#onRevoked);
     this.#gone.abort();
   }
