@@ -9,9 +9,12 @@ export class Witnesses {
 
   /** Notes that the client with that token is shown a run. */
   show(tokenId: string, run: string): void {
+    const pair = `${tokenId} ${run}`;
+    // Put at the end again: of many, those that were shown a run last are kept.
+    this.#shown.delete(pair);
     const [oldest] = this.#shown.size >= STREAM_LIMITS.witnesses ? this.#shown : [];
     if (oldest !== undefined) this.#shown.delete(oldest);
-    this.#shown.add(`${tokenId} ${run}`);
+    this.#shown.add(pair);
   }
 
   /** Whether the client with that token was shown a run. */
