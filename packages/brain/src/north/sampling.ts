@@ -30,7 +30,7 @@ export interface Params {
 export function samplingOf(given: Params, mostTokens: number = SAMPLING_LIMITS.maxTokens.most): Sampling | undefined {
   const { temperature, top_p: topP, max_tokens: maxTokens, repeat_penalty: repeatPenalty, stop } = given;
   const tokens = { least: SAMPLING_LIMITS.maxTokens.least, most: mostTokens };
-  const stops = typeof stop === "string" ? [stop] : (stop ?? []);
+  const stops = (typeof stop === "string" ? [stop] : (stop ?? [])).filter((word) => word !== "");
   const sampling: Sampling = {
     ...(typeof temperature === "number" ? { temperature: clamp(temperature, SAMPLING_LIMITS.temperature) } : {}),
     ...(typeof topP === "number" ? { topP: clamp(topP, SAMPLING_LIMITS.topP) } : {}),
@@ -38,7 +38,7 @@ export function samplingOf(given: Params, mostTokens: number = SAMPLING_LIMITS.m
     ...(typeof repeatPenalty === "number"
       ? { repeatPenalty: clamp(repeatPenalty, SAMPLING_LIMITS.repeatPenalty) }
       : {}),
-    ...(stops.length > 0 ? { stop: stops.filter((word) => word !== "") } : {}),
+    ...(stops.length > 0 ? { stop: stops } : {}),
   };
   return Object.keys(sampling).length === 0 ? undefined : sampling;
 }
