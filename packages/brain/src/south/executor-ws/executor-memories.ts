@@ -20,8 +20,9 @@ export class ExecutorMemories {
   async of(session: string, openAction: () => Promise<string | undefined>): Promise<OrderMemory> {
     const known = this.#memories.get(session);
     if (known !== undefined) return known;
-    const memory = new OrderMemory();
     const open = await openAction();
+    // Another connection of the session may have come meanwhile: what it orders has to be known to this one.
+    const memory = this.#memories.get(session) ?? new OrderMemory();
     if (open !== undefined) memory.markGiven(open);
     this.#memories.set(session, memory);
     return memory;

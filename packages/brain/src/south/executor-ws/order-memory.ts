@@ -14,9 +14,12 @@ export class OrderMemory {
     return this.#given.has(action);
   }
 
-  /** Notes that an order is about to be sent. */
+  /** Notes that an order is about to be sent; the oldest is forgotten when there are too many. */
   markGiven(action: string): void {
-    if (this.#given.size < REGISTER_LIMITS.orders) this.#given.add(action);
+    this.#given.delete(action);
+    const [oldest] = this.#given;
+    if (this.#given.size >= REGISTER_LIMITS.orders && oldest !== undefined) this.#given.delete(oldest);
+    this.#given.add(action);
   }
 
   /** Keeps an end that no order waits for; the oldest is dropped when there are too many. */
