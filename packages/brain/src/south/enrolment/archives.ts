@@ -28,6 +28,9 @@ interface HandArchive {
   readonly sha256: string;
 }
 
+/** Such as `linux-x64`. */
+const PLATFORM = /^[a-z0-9]{1,16}-[a-z0-9]{1,16}$/;
+
 interface KnownHash {
   /** Size and time of change of the file that was hashed. */
   readonly state: string;
@@ -60,9 +63,13 @@ export class HandArchives {
     const { folder, version } = this.#source;
     const names = await readdir(folder).catch(() => []);
     const [before, after] = [`vidro-${version}-`, ".tar.gz"];
-    const fitting = names.filter((name) => name.startsWith(before) && name.endsWith(after)).sort();
+    const platformOf = (name: string): string => name.slice(before.length, -after.length);
+    // An archive of the version 1.2.3-rc1 begins like one of 1.2.3, and has no name of a platform behind that.
+    const fitting = names
+      .filter((name) => name.startsWith(before) && name.endsWith(after) && PLATFORM.test(platformOf(name)))
+      .sort();
     const archives = fitting.slice(0, SOUTHBOUND_LIMITS.archives).map(async (name) => ({
-      platform: name.slice(before.length, -after.length),
+      platform: platformOf(name),
       name,
       sha256: await this.#hashOf(join(folder, name)),
     }));
@@ -80,7 +87,7 @@ export class HandArchives {
   /** Opens the archive of a platform for reading; NOT_FOUND when there is none. */
   async read(platform: string, signal: AbortSignal): Promise<{ readonly stream: Readable; readonly bytes: number }> {
     const { folder, version } = this.#source;
-    if (!/^[a-z0-9]{1,16}-[a-z0-9]{1,16}$/.test(platform)) throw missingArchive(platform);
+    if (!PLATFORM.test(platform)) throw missingArchive(platform);
     const file = await open(join(folder, `vidro-${version}-${platform}.tar.gz`)).catch(() => undefined);
     if (file === undefined) throw missingArchive(platform);
     try {
