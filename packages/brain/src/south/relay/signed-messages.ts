@@ -49,12 +49,17 @@ export async function openSignedMessages(bus: Bus, records: Records): Promise<Si
 
 /** The key that the first brain on a store made. */
 async function sharedKey(records: Records): Promise<Buffer> {
-  const fresh = randomBytes(KEY_BYTES).toString("hex");
-  const found = await records.get(KIND, ID);
-  const record =
-    found ??
-    (await records
-      .put({ kind: KIND, id: ID, owner: OWNER, body: { key: fresh } }, 0)
-      .catch(() => records.get(KIND, ID)));
-  return Buffer.from((record === undefined ? undefined : textIn(record.body, "key")) ?? fresh, "hex");
+  const fresh = { kind: KIND, id: ID, owner: OWNER, body: { key: randomBytes(KEY_BYTES).toString("hex") } };
+  const made = (await records.get(KIND, ID)) ?? (await records.put(fresh, 0).catch(unlessMade));
+  const record = made ?? (await records.get(KIND, ID));
+  const key = Buffer.from((record === undefined ? undefined : textIn(record.body, "key")) ?? "", "hex");
+  // With a key of its own, this brain would neither be heard nor hear any other.
+  if (key.length !== KEY_BYTES)
+    throw new Fault("STORE_FAILED", "The key of the messages between brains is not readable.");
+  return key;
+}
+
+/** Ignores CONFLICT: another brain made the key meanwhile. */
+function unlessMade(thrown: unknown): undefined {
+  if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
 }
