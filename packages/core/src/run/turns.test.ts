@@ -131,3 +131,16 @@ test("the line of a turn in a digest is one line of bounded length", () => {
   );
   assert.equal(digestLine({ ...result("a", "no such file"), failed: true } as Turn), "  → failed: no such file");
 });
+
+test("a turn that is cut keeps its characters whole, wherever the cut falls", () => {
+  for (const before of ["", "x"]) {
+    const text = before + "😀".repeat(MODEL_LIMITS.turnChars);
+    const cut = headAndTail(text, MODEL_LIMITS.turnChars + before.length);
+    assert.ok(cut.isWellFormed());
+    const left = Number(/\[… (\d+) characters left out …\]/.exec(cut)?.[1]);
+    assert.equal(left, text.length - cut.replace(/\n\[.*\]\n/, "").length);
+    const old = shortenTurn({ role: "tool", callId: "c", tool: "t", text, failed: false });
+    assert.ok(old.text.isWellFormed());
+    assert.ok(digestLine({ role: "user", text }).isWellFormed());
+  }
+});

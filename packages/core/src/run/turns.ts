@@ -3,6 +3,7 @@ import { isPdfPart, withoutFiles } from "../file-part.ts";
 import type { FilePart } from "../file-part.ts";
 import { FILE_LIMITS, MODEL_LIMITS } from "../limits.ts";
 import { extraChars, withoutSignatures } from "../reply-parts.ts";
+import { headOf, tailOf } from "../text/whole-characters.ts";
 
 /**
  * The conversation of a run as an immutable value: pushing gives a new list. The array behind it is shared and only
@@ -80,7 +81,7 @@ export function turnsToDrop(turns: Turns, { chars: mostChars, fresh }: { chars: 
 export function digestLine(turn: Turn): string {
   const line = (text: string, chars: number): string => {
     const flat = text.replaceAll(/\s+/g, " ").trim();
-    return flat.length > chars ? `${flat.slice(0, chars)}…` : flat;
+    return flat.length > chars ? `${headOf(flat, chars)}…` : flat;
   };
   if (turn.role === "tool") return `  → ${turn.failed ? "failed: " : ""}${line(turn.text, 160)}`;
   if (turn.role === "user") return `told: ${line(turn.text, 200)}`;
@@ -91,18 +92,19 @@ export function digestLine(turn: Turn): string {
 /** A text without its middle: `chars` characters of it, and how many are left out between them. */
 export function headAndTail(text: string, chars: number): string {
   if (text.length <= chars) return text;
-  const head = Math.floor(chars * 0.7);
-  const tail = chars - head;
-  const left = text.length - head - tail;
-  return `${text.slice(0, head)}\n[… ${left} characters left out …]\n${text.slice(text.length - tail)}`;
+  const most = Math.floor(chars * 0.7);
+  const [head, tail] = [headOf(text, most), tailOf(text, chars - most)];
+  const left = text.length - head.length - tail.length;
+  return `${head}\n[… ${left} characters left out …]\n${tail}`;
 }
 
 /** A turn with its tool output cut short. */
 export function shortenTurn(given: Turn): Turn {
   const turn = given.role === "tool" ? withoutFiles(given) : given;
   if (turn.role !== "tool" || turn.text.length <= MODEL_LIMITS.oldOutputChars) return turn;
-  const left = turn.text.length - MODEL_LIMITS.oldOutputChars;
-  const text = `${turn.text.slice(0, MODEL_LIMITS.oldOutputChars)}\n[… ${left} characters of old output left out …]`;
+  const head = headOf(turn.text, MODEL_LIMITS.oldOutputChars);
+  const left = turn.text.length - head.length;
+  const text = `${head}\n[… ${left} characters of old output left out …]`;
   // The words about a few characters are longer than those characters.
   return text.length < turn.text.length ? { ...turn, text } : turn;
 }

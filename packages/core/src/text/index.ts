@@ -7,4 +7,5 @@ export * from "./language.ts";
 export * from "./nearest.ts";
 export * from "./printable.ts";
 export * from "./sentences.ts";
+export * from "./whole-characters.ts";
 export * from "./words.ts";

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { DOCUMENT_LIMITS, KNOWLEDGE_LIMITS } from "@vidro/core";
 import type { DocumentSection } from "@vidro/core";
+import { headOf } from "@vidro/core/text";
 import { htmlText } from "../web/html-text.ts";
 
 /** Headings of Markdown, AsciiDoc and Org. */
@@ -39,11 +40,9 @@ export function sectionsOf(text: string, path: string): readonly DocumentSection
 function piecesOf(line: string): readonly string[] {
   const pieces: string[] = [];
   for (let from = 0; from === 0 || from < line.length;) {
-    // Both halves of a character stay together.
-    const isSplit = line.charCodeAt(from + DOCUMENT_LIMITS.sectionChars) >> 10 === 0xdc00 >> 10;
-    const end = from + DOCUMENT_LIMITS.sectionChars - (isSplit ? 1 : 0);
-    pieces.push(line.slice(from, end));
-    from = end;
+    const piece = headOf(line.slice(from), DOCUMENT_LIMITS.sectionChars);
+    pieces.push(piece);
+    from += Math.max(piece.length, 1);
   }
   return pieces;
 }

@@ -1,4 +1,5 @@
 import { HAND_LIMITS } from "@vidro/core";
+import { headOf, tailOf } from "@vidro/core/text";
 import { LineRegex } from "./regex/regex.ts";
 
 /** Finds places in a text; `required` is contained in every file that has one. */
@@ -102,5 +103,6 @@ function excerpt(line: string, at: number): string {
   if (whole.length <= HAND_LIMITS.lineChars) return whole;
   const from = Math.max(0, Math.min(at - HAND_LIMITS.lineChars / 4, whole.length - HAND_LIMITS.lineChars));
   const to = from + HAND_LIMITS.lineChars;
-  return `${from > 0 ? "…" : ""}${whole.slice(from, to)}${to < whole.length ? "…" : ""}`;
+  const shown = headOf(tailOf(whole, whole.length - from), to - from);
+  return `${from > 0 ? "…" : ""}${shown}${to < whole.length ? "…" : ""}`;
 }

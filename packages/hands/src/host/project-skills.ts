@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseSkill, SKILL_FILE, SKILL_LIMITS } from "@vidro/core";
 import type { SkillFacts } from "@vidro/core";
+import { headOf } from "@vidro/core/text";
 import type { HandContext } from "../tools/tool.ts";
 import { readGuide } from "./project-file.ts";
 
@@ -21,7 +22,7 @@ export async function readProjectSkills(root: string, context: HandContext): Pro
         const place = { path, root, bytes: SKILL_LIMITS.headBytes };
         const skill = parseSkill(readGuide(place, context) ?? "");
         if (skill === undefined || found.has(skill.name)) continue;
-        const description = skill.description.slice(0, SKILL_LIMITS.descriptionChars);
+        const description = headOf(skill.description, SKILL_LIMITS.descriptionChars);
         found.set(skill.name, { name: skill.name, description, path: relative(context.workspace, path) });
       }
   return [...found.values()];

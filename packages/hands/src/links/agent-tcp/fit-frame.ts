@@ -1,4 +1,5 @@
 import type { JsonObject } from "@vidro/core";
+import { headOf } from "@vidro/core/text";
 
 /** Bytes reserved for an answer's fields besides its list. */
 const FRAME_BYTES = 2048;
@@ -22,5 +23,5 @@ export function fitText(text: string, maxBytes: number): string {
     if (Buffer.byteLength(JSON.stringify(text.slice(0, middle))) <= maxBytes) least = middle;
     else most = middle - 1;
   }
-  return text.slice(0, least);
+  return headOf(text, least);
 }
