@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import { TRACE_LIMITS } from "../limits.ts";
+import { headOf } from "../text/whole-characters.ts";
 
 /** A finished piece of work in a trace. */
 export interface TraceSpan {
@@ -52,12 +53,12 @@ function otlpSpan({
     traceId,
     spanId,
     ...(parentId === undefined ? {} : { parentSpanId: parentId }),
-    name: name.slice(0, TRACE_LIMITS.textChars),
+    name: boundedText(name),
     kind: KINDS[kind],
     startTimeUnixNano: nanos(startedAt),
     endTimeUnixNano: nanos(Math.max(startedAt, endedAt)),
     attributes: attributesOf(attributes),
-    ...(error === undefined ? {} : { status: { code: FAILED, message: error.slice(0, TRACE_LIMITS.textChars) } }),
+    ...(error === undefined ? {} : { status: { code: FAILED, message: boundedText(error) } }),
   };
 }
 
@@ -68,13 +69,24 @@ function nanos(ms: number): string {
 
 function attributesOf(attributes: SpanAttributes): JsonObject[] {
   return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: valueOf(value) }],
+    value === undefined ? [] : [{ key: key.toWellFormed(), value: valueOf(value) }],
   );
 }
 
 function valueOf(value: NonNullable<SpanAttributes[string]>): JsonObject {
-  if (typeof value === "string") return { stringValue: value.slice(0, TRACE_LIMITS.textChars) };
+  if (typeof value === "string") return { stringValue: boundedText(value) };
   if (typeof value === "boolean") return { boolValue: value };
-  if (typeof value === "number") return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  if (typeof value === "number") return numberOf(value);
   return { arrayValue: { values: value.map((one) => valueOf(one)) } };
+}
+
+/** Beyond safe integers digits would be a guess, or an exponent, which is no integer; JSON has no NaN and no infinity. */
+function numberOf(value: number): JsonObject {
+  if (Number.isSafeInteger(value)) return { intValue: String(value) };
+  return { doubleValue: Number.isFinite(value) ? value : String(value) };
+}
+
+/** The beginning of a text; receivers refuse a whole request for half of a character. */
+function boundedText(text: string): string {
+  return headOf(text, TRACE_LIMITS.textChars).toWellFormed();
 }
