@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { HAND_LIMITS } from "@vidro/core";
 
 /* The index of a git repository: its list of tracked files, in the versions 2 to 4 of its format. */
 
@@ -61,6 +62,9 @@ const SKIP_WORK_TREE = 0x4000;
 /** Extensions that hold offsets of entries. git does without them. */
 const OFFSETS = new Set(["EOIE", "IEOT"]);
 
+/** In version 4 a name of one byte may stand for thousands; git itself writes names that are a few times as long. */
+const NAME_BYTES = 4 * HAND_LIMITS.gitIndexBytes;
+
 /** Parses an index; throws a RangeError if it is cut off, or is none that git of this time writes. */
 export function parseIndex(bytes: Buffer): GitIndex {
   const version = bytes.readUInt32BE(4);
@@ -69,8 +73,16 @@ export function parseIndex(bytes: Buffer): GitIndex {
   const entries: IndexEntry[] = [];
   let from = HEADER_BYTES;
   let before: Buffer = Buffer.alloc(0);
+  let side = -1;
+  let nameBytes = 0;
   for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
-    const { entry, name } = parseEntry({ bytes, version, algorithm }, from, before);
+    const { entry, name, stage } = parseEntry({ bytes, version, algorithm }, from, before);
+    // git reads no other order either, and a file that is named a million times is not read a million times.
+    const order = Buffer.compare(before, name);
+    if (order > 0 || (order === 0 && stage <= side)) throw new RangeError("the entries of the index are out of order");
+    nameBytes += name.length;
+    if (nameBytes > NAME_BYTES) throw new RangeError("the names of the index are too long");
+    side = stage;
     entries.push(entry);
     before = name;
     from = entry.place.to;
@@ -93,7 +105,7 @@ function parseEntry(
   { bytes, version, algorithm }: Pick<GitIndex, "bytes" | "version" | "algorithm">,
   from: number,
   before: Buffer,
-): { readonly entry: IndexEntry; readonly name: Buffer } {
+): { readonly entry: IndexEntry; readonly name: Buffer; readonly stage: number } {
   const field = (index: number): number => bytes.readUInt32BE(from + 4 * index);
   const flagsAt = from + STAMP_BYTES + HASH_BYTES[algorithm];
   const flags = bytes.readUInt16BE(flagsAt);
@@ -121,7 +133,7 @@ function parseEntry(
     isLeftAlone: (flags & FLAGS.valid) !== 0 || (more & SKIP_WORK_TREE) !== 0,
     place: { from, name: at, nameEnd, to },
   };
-  return { entry, name };
+  return { entry, name, stage: flags & FLAGS.stage };
 }
 
 /** How much of the name before an entry of version 4 keeps, and where the rest of its own name begins. */

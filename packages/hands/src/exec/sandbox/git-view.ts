@@ -135,20 +135,22 @@ function compareEntries(
   { at, stat }: { readonly at: string; readonly stat: BigIntStats },
 ): readonly ViewData[] {
   if (entries.length === 0) return [];
-  const heedsMode = !/^\s*filemode\s*=\s*false\s*$/imu.test(readText(join(commonFolder(dirname(at)), "config")));
+  const heedsMode = !/^[ \t]*filemode[ \t]*=[ \t]*false[ \t\r]*$/imu.test(
+    readText(join(commonFolder(dirname(at)), "config")),
+  );
   const seconds = Number(stat.mtimeMs / 1000n);
   const how: Comparison = { algorithm: index.algorithm, seconds, heedsMode };
   const isSame = ({ path, entry }: HiddenEntry): boolean => !entry.isConflict && isUnchanged(path, entry, how);
-  const same = entries.filter(isSame);
+  const same = new Set(entries.filter(isSame));
   const changed = new Map<string, ViewData>();
-  for (const { path } of entries.filter((one) => !same.includes(one))) {
+  for (const { path } of entries.filter((one) => !same.has(one))) {
     const mode = lstatIfAny(path)?.mode;
     if (mode === undefined || changed.size === HAND_LIMITS.gitFiles) continue;
     changed.set(path, { at: path, bytes: HIDDEN_TEXT, id: "hidden", rights: isExecutable(mode) ? "0755" : "0644" });
   }
   const bytes = skipEntries(
     index,
-    same.map(({ entry }) => entry),
+    [...same].map(({ entry }) => entry),
   );
   const id = createHash("sha256").update(bytes).digest("hex");
   return [{ at, bytes, id, rights: "0644", seconds }, ...changed.values()];
