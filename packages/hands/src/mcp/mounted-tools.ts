@@ -74,7 +74,9 @@ function whyLeftOut({ name, parameters }: HandTool, taken: ReadonlyMap<string, H
 function mountedTool(mount: ServerMount, seen: ForeignTool, pins: ToolPins): HandTool {
   const { server } = mount;
   const name = `${server.name}__${seen.name.replaceAll(/[^\w-]/g, "_")}`;
-  const effect = server.effects[seen.name] ?? "write";
+  // A server may name a tool as what every object has, such as constructor.
+  const declared = Object.hasOwn(server.effects, seen.name) ? server.effects[seen.name] : undefined;
+  const effect = declared ?? "write";
   const definition = definitionOf(seen);
   if (pins.find(name) === undefined) pins.pin({ [name]: definition });
   const { $schema: _, ...schema } = seen.inputSchema;

@@ -48,8 +48,11 @@ export class ServerMount {
   }
 
   async #connected(): Promise<OpenServer> {
-    const known = await this.#opening?.catch(() => undefined);
+    const before = this.#opening;
+    const known = await before?.catch(() => undefined);
     if (known?.channel.isOpen === true) return known;
+    // Another call may have begun to connect meanwhile; a second server of its own would never be ended.
+    if (this.#opening !== before) return this.#connected();
     this.#opening = this.#connect();
     return this.#opening;
   }
