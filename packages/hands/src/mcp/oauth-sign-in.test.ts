@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -235,5 +236,81 @@ describe("tokens of servers", () => {
     const tokens = new OAuthTokens(join(scratch(t), "tokens.json"));
     tokens.keep(SERVER, grantOf(`${origin}/token`, { refreshToken: "r1", expiresAt: 1 }));
     await assert.rejects(tokens.find(SERVER), { code: "TOOL_FAILED", message: /\/token answers 400/ });
+  });
+});
+
+describe("what else happens on a host while it signs in", () => {
+  it("does not end the sign-in: programs that ask its page for what is no address, or for other pages", async (t) => {
+    const { url } = await guard(t);
+    const answers: string[] = [];
+    const grant = await signIn(url, {
+      signal: AbortSignal.timeout(60_000),
+      open: (shown) => {
+        const link = new URL(shown);
+        const back = new URL(link.searchParams.get("redirect_uri") ?? "");
+        const strange = ["//", "///", "http://[", "/", "/callback/", "/other?code=c&state=s", "*"];
+        void (async () => {
+          for (const path of strange) answers.push(await askRaw(back, path));
+          for (const [name, value] of Object.entries(accept(link))) back.searchParams.set(name, value);
+          await fetch(back).then((response) => response.text());
+        })();
+      },
+    });
+    assert.equal(grant.accessToken, "t1");
+    assert.equal(answers.length, 7);
+    for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 4/);
+  });
+});
+
+/** The answer to a request for a path as it is written. */
+async function askRaw({ hostname, port }: URL, path: string): Promise<string> {
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+  return text(socket);
+}
+
+describe("a token that is renewed", () => {
+  it("is renewed once for all calls that need it at once, and each of them gets the new one", async (t) => {
+    let asked = 0;
+    const { url, origin } = await guard(t, {
+      token: (fields) => {
+        asked += 1;
+        // A server that takes a token for renewal once, and revokes everything when it comes again.
+        return fields.get("refresh_token") === `r${asked}`
+          ? { access_token: `t${asked + 1}`, refresh_token: `r${asked + 1}`, expires_in: 3600 }
+          : 400;
+      },
+    });
+    const tokens = new OAuthTokens(join(scratch(t), "tokens.json"));
+    const place = { name: "s", url };
+    const grant = { client: { id: "hand" }, method: "none", tokenEndpoint: `${origin}/token`, resource: url };
+    tokens.keep(place, { ...grant, accessToken: "t1", refreshToken: "r1", expiresAt: Date.now() });
+    assert.deepEqual(await Promise.all([1, 2, 3].map(() => tokens.find(place))), ["t2", "t2", "t2"]);
+    assert.equal(asked, 1);
+    assert.equal(await tokens.find(place), "t2");
+    tokens.keep(place, { ...grant, accessToken: "t2", refreshToken: "r2", expiresAt: Date.now() });
+    assert.equal(await tokens.find(place), "t3");
+    assert.equal(asked, 2);
+  });
+
+  it("is tried anew by the next call when its renewal failed", async (t) => {
+    let answers = [500, 500];
+    const { url, origin } = await guard(t, {
+      token: () => answers.pop() ?? { access_token: "t2", expires_in: 3600 },
+    });
+    const tokens = new OAuthTokens(join(scratch(t), "tokens.json"));
+    const grant = { client: { id: "hand" }, method: "none", tokenEndpoint: `${origin}/token`, resource: url };
+    for (const name of ["s", "constructor", "__proto__"]) {
+      answers = [500];
+      const place = { name, url };
+      assert.equal(await tokens.find(place), undefined);
+      tokens.keep(place, { ...grant, accessToken: "t1", refreshToken: "r1", expiresAt: Date.now() });
+      const failed = await Promise.allSettled([tokens.find(place), tokens.find(place)]);
+      assert.deepEqual(
+        failed.map(({ status }) => status),
+        ["rejected", "rejected"],
+      );
+      assert.equal(await tokens.find(place), "t2");
+    }
   });
 });

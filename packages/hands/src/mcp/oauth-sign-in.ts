@@ -157,11 +157,12 @@ async function listenForCode(signal: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
   promise.catch(() => undefined);
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    const isAnswer = url.pathname === "/callback";
+    // Every program and page of this machine can ask here, also for what is no address.
+    const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
+    const isAnswer = url?.pathname === "/callback";
     response.writeHead(isAnswer ? 200 : 404, { "content-type": "text/plain", connection: "close" });
     response.end(isAnswer ? "This page can be closed.\n" : "");
-    if (isAnswer) resolve(url.searchParams);
+    if (url !== null && isAnswer) resolve(url.searchParams);
   });
   signal.addEventListener("abort", () => reject(new Fault("TOOL_FAILED", "No browser came back in time.")));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -14,6 +14,8 @@ type KeptGrant = OAuthGrant & { readonly url: string };
 /** Tokens of servers that a person has signed in at, in a file of the hand's state. */
 export class OAuthTokens {
   readonly #file: string;
+  /** Renewals under way, by the token that is renewed: a server may take it once, and the second time revoke all. */
+  readonly #renewals = new Map<string, Promise<string>>();
 
   constructor(file: string) {
     this.#file = file;
@@ -24,9 +26,20 @@ export class OAuthTokens {
     const kept = this.#read()[name];
     if (kept?.url !== url) return undefined;
     const isOld = kept.expiresAt !== undefined && kept.expiresAt - Date.now() < MOUNT_LIMITS.renewMs;
-    if (!isOld || kept.refreshToken === undefined) return kept.accessToken;
-    const renewed = await askForToken(kept, { grant_type: "refresh_token", refresh_token: kept.refreshToken });
-    this.keep({ name, url }, renewed);
+    const { refreshToken } = kept;
+    if (!isOld || refreshToken === undefined) return kept.accessToken;
+    const key = JSON.stringify([name, refreshToken]);
+    let renewal = this.#renewals.get(key);
+    if (renewal === undefined) {
+      renewal = this.#renew({ name, url }, kept, refreshToken).finally(() => this.#renewals.delete(key));
+      this.#renewals.set(key, renewal);
+    }
+    return renewal;
+  }
+
+  async #renew(place: TokenPlace, kept: KeptGrant, refreshToken: string): Promise<string> {
+    const renewed = await askForToken(kept, { grant_type: "refresh_token", refresh_token: refreshToken });
+    this.keep(place, renewed);
     return renewed.accessToken;
   }
 
