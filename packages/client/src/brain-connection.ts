@@ -96,6 +96,8 @@ export class BrainConnection {
       const query = { ...ask.query, ...(isAsked ? { limit: size } : {}), after: cursor };
       const { json, next } = await this.request({ ...ask, method: "GET", query, signal });
       items.push(...itemsOf(json));
+      if (next !== undefined && next === cursor)
+        throw new VidroError("BAD_ANSWER", "The list does not go on: its next page begins where this one does.");
       cursor = next;
     } while (cursor !== undefined && items.length < limit);
     return items;
