@@ -1,6 +1,6 @@
 import { CLIENT_LIMITS, PAGE_LIMITS } from "@vidro/core";
 import { ndjsonDecoder, parseJson } from "@vidro/core/codec";
-import type { Json, JsonObject } from "@vidro/core";
+import type { FaultReport, Json, JsonObject } from "@vidro/core";
 import { WaitLimit } from "./wait-limit.ts";
 import { Retries } from "./retries.ts";
 import type { RetryOptions } from "./retries.ts";
@@ -108,7 +108,10 @@ export class BrainConnection {
     const waitLimit = new WaitLimit(ask.signal);
     try {
       const response = await this.#send(ask, "application/x-ndjson", waitLimit);
-      if (response.status !== NO_CONTENT) return this.#lines(response, waitLimit, ask.signal);
+      if (response.status !== NO_CONTENT) {
+        requireLines(response);
+        return this.#lines(response, waitLimit, ask.signal);
+      }
       waitLimit.end();
       return undefined;
     } catch (thrown) {
@@ -126,7 +129,7 @@ export class BrainConnection {
     try {
       for await (const chunk of chunksOf(response, waitLimit)) {
         for (const item of decoder.push(chunk)) {
-          if (!item.ok) throw new VidroError(item.fault.code, item.fault.message, { status: response.status });
+          if (!item.ok) throw lineError(item.fault, response.status);
           yield item.value;
         }
       }
@@ -216,6 +219,20 @@ function parseAnswer(text: string): Json {
   } catch (cause) {
     throw new VidroError("BAD_ANSWER", "What answered speaks no JSON: it is no brain.", { cause });
   }
+}
+
+/** A page of something else is no stream: its lines would be waited for, or told as a request that is not well formed. */
+function requireLines({ headers, status }: Response): void {
+  const type = headers.get("content-type") ?? "";
+  if (/^application\/x-ndjson(?:[ ;]|$)/i.test(type)) return;
+  throw new VidroError("BAD_ANSWER", `What answered gives no events (${type || "no type"}): it is no brain.`, {
+    status,
+  });
+}
+
+function lineError({ code, message }: FaultReport, status: number): VidroError {
+  if (code !== "BAD_REQUEST") return new VidroError(code, message, { status });
+  return new VidroError("BAD_ANSWER", "A line of the answer is no JSON: it is no brain's.", { status });
 }
 
 async function readText(response: Response, waitLimit: WaitLimit): Promise<string> {
