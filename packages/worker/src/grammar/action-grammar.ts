@@ -50,8 +50,7 @@ class GrammarWriter {
 
   /** The name of a new rule for an object; its required fields come first, since they need no comma before them. */
   object(properties: JsonObject, required: readonly string[] = Object.keys(properties), depth = 0): string {
-    const field = (name: string): string =>
-      `${literal(name)} ":" ws ${this.value(properties[name], depth + 1)}`.replaceAll(/ +/g, " ");
+    const field = (name: string): string => `${literal(name)} ":" ws ${this.value(properties[name], depth + 1)}`;
     const names = Object.keys(properties);
     const first = names.filter((name) => required.includes(name)).map(field);
     const others = names.filter((name) => !required.includes(name)).map(field);
@@ -59,10 +58,10 @@ class GrammarWriter {
     if (first.length === 0 && others.length > WORKER_LIMITS.optionalFields) return "object";
     const tail = (fields: readonly string[]): string => fields.map((one) => `("," ws ${one})?`).join(" ");
     // Without a required field, the first of the optional ones that is there has no comma.
-    const anyOfOthers = others.map((one, at) => `${one} ${tail(others.slice(at + 1))}`.trim()).join(" | ");
+    const anyOfOthers = others.map((one, at) => joined(one, tail(others.slice(at + 1)))).join(" | ");
     const body =
-      first.length > 0 ? `${first.join(' "," ws ')} ${tail(others)}` : others.length > 0 ? `(${anyOfOthers})?` : "";
-    return this.#rule(`"{" ws ${body} ws "}"`.replaceAll(/ +/g, " "));
+      first.length > 0 ? joined(first.join(' "," ws '), tail(others)) : others.length > 0 ? `(${anyOfOthers})?` : "";
+    return this.#rule(joined('"{" ws', body, 'ws "}"'));
   }
 
   /** What a schema allows, as an expression. */
@@ -107,6 +106,11 @@ class GrammarWriter {
     this.rules.push(`${name} ::= ${body}`);
     return name;
   }
+}
+
+/** Expressions in a row; blanks within a literal are part of it, so that none may be left out afterwards. */
+function joined(...expressions: readonly string[]): string {
+  return expressions.filter((one) => one !== "").join(" ");
 }
 
 function among(expressions: readonly string[]): string {
