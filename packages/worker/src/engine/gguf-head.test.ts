@@ -27,3 +27,19 @@ test("a model is a GGUF file, or the only one of a folder; anything else is refu
   writeFileSync(at("short.gguf"), "GGUF");
   for (const [path, words] of refused) assert.throws(() => findGguf(path), { code: "BAD_REQUEST", message: words });
 });
+
+test("a folder in the place of a model file is refused by name, and what only ends like one is no model", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "vidro-gguf-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, "model.gguf"));
+  assert.throws(() => findGguf(folder), {
+    code: "BAD_REQUEST",
+    message: /model\.gguf cannot be read: .*--model takes/,
+  });
+  assert.throws(() => findGguf("/dev/null"), { code: "BAD_REQUEST", message: /is no GGUF model/ });
+  for (const head of ["gguf", "GGUE", "\ufeffGGUF", " GGUF"]) {
+    const path = join(folder, "other.gguf");
+    writeFileSync(path, head.padEnd(40, "\0"));
+    assert.throws(() => findGguf(path), { code: "BAD_REQUEST" }, head);
+  }
+});

@@ -20,16 +20,23 @@ export function findGguf(path: string): string {
 
 /** Checks that a file begins as a GGUF model does. */
 function requireGguf(path: string): string {
-  const head = Buffer.alloc(HEAD_BYTES);
-  const file = openSync(path, "r");
-  try {
-    const read = readSync(file, head, 0, HEAD_BYTES, 0);
-    if (read < HEAD_BYTES || head.toString("latin1", 0, MAGIC.length) !== MAGIC)
-      throw headRefusal(`${path} is no GGUF model: it does not begin with ${MAGIC}.`);
-  } finally {
-    closeSync(file);
-  }
+  const head = readHead(path);
+  if (head.length < HEAD_BYTES || head.toString("latin1", 0, MAGIC.length) !== MAGIC)
+    throw headRefusal(`${path} is no GGUF model: it does not begin with ${MAGIC}.`);
   return path;
+}
+
+function readHead(path: string): Buffer {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
+  } catch (cause) {
+    throw headRefusal(`${path} cannot be read: ${(cause as Error).message}.`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
 function headRefusal(why: string): Fault {
