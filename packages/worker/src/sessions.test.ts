@@ -48,6 +48,31 @@ test("a session that is closed ends its generation, and the end of the worker en
   assert.equal(generations[1].signal.aborted, true);
 });
 
+test("a session counts as used until its generation ends, and those that were idle for longer go before it", () => {
+  let now = 0;
+  const sessions = new WorkerSessions(() => now);
+  const slow = sessions.create(PARAMS, undefined);
+  slow.generation = new AbortController();
+  const others = Array.from({ length: WORKER_LIMITS.sessions - 1 }, () => sessions.create(PARAMS, undefined));
+  now = WORKER_LIMITS.idleMs - 1;
+  sessions.endGeneration(slow);
+  sessions.create(PARAMS, undefined);
+  assert.equal(sessions.find(slow.id), slow, "the one that just ended its answer is not the one that makes room");
+  assert.throws(() => sessions.find(others[0]!.id), { code: "MODEL_UNAVAILABLE" });
+  now = WORKER_LIMITS.idleMs;
+  assert.equal(sessions.size, 2, "the idle ones are closed, though an older session is still in use");
+});
+
+test("a session that was closed while it generated does not come back when its generation ends", () => {
+  const sessions = new WorkerSessions(() => 0);
+  const session = sessions.create(PARAMS, undefined);
+  session.generation = new AbortController();
+  sessions.close(session.id);
+  sessions.endGeneration(session);
+  assert.equal(sessions.size, 0);
+  assert.throws(() => sessions.find(session.id), { code: "MODEL_UNAVAILABLE" });
+});
+
 const message = (role: WorkerMessage["role"], content: string): WorkerMessage => ({ role, content });
 
 test("a conversation beyond its bounds loses its oldest messages, but not the system's", () => {

@@ -57,10 +57,14 @@ export class WorkerSessions {
     this.#closeIdle();
     const session = this.#open.get(id);
     if (session === undefined) throw new Fault("MODEL_UNAVAILABLE", `unknown session ${id.slice(0, 64)}`);
-    this.#open.delete(id);
-    this.#open.set(id, session);
-    session.usedAt = this.#now();
+    this.#use(session);
     return session;
+  }
+
+  /** The generation of a session is over: it counts as used until now, unless it was closed meanwhile. */
+  endGeneration(session: WorkerSession): void {
+    delete session.generation;
+    if (this.#open.has(session.id)) this.#use(session);
   }
 
   /** Closes a session and ends its generation. */
@@ -73,6 +77,12 @@ export class WorkerSessions {
   /** Ends every generation. */
   abortAll(): void {
     for (const { generation } of this.#open.values()) generation?.abort();
+  }
+
+  #use(session: WorkerSession): void {
+    this.#open.delete(session.id);
+    this.#open.set(session.id, session);
+    session.usedAt = this.#now();
   }
 
   /** Sessions are in the order of their use. */

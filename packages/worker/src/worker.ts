@@ -89,8 +89,7 @@ export class Worker {
       await this.#stream(request, { engine, session, client, signal: generation.signal });
     } finally {
       client.signal.removeEventListener("abort", leave);
-      delete session.generation;
-      session.usedAt = Date.now();
+      this.#sessions.endGeneration(session);
     }
   }
 
