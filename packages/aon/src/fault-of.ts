@@ -51,11 +51,15 @@ export function faultOfAnswer(status: number, body: Json | undefined): AonFault 
   };
 }
 
+/** Whether a value is a status that HTTP has for a failure; errors of other protocols have numbers of their own. */
+function isFailureStatus(value: Json | undefined): value is number {
+  return Number.isInteger(value) && (value as number) >= 400 && (value as number) < 600;
+}
+
 /** The fault of a thrown value; in production the message of an unexpected server error is hidden. */
 export function faultOfThrown(thrown: unknown, isProduction: boolean): AonFault {
   const error = isObject(thrown) ? thrown : {};
-  const given = [error["status"], error["statusCode"]].find((each) => typeof each === "number" && each >= 400);
-  const status = typeof given === "number" ? given : 500;
+  const status = [error["status"], error["statusCode"]].find(isFailureStatus) ?? 500;
   const code = typeof error["code"] === "string" && CODE.test(error["code"]) ? error["code"] : codeOfStatus(status);
   const isMeant = status < 500 || error["expose"] === true;
   const message = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
