@@ -44,7 +44,10 @@ export function isOfType(value: Json, type: string): boolean {
 
 function asNumber(value: Json): number | undefined {
   if (typeof value !== "string" || !NUMBER.test(value.trim())) return undefined;
-  return Number(value);
+  const number = Number(value);
+  // What is too large or too small for a number would become infinity or zero.
+  const isKept = Number.isFinite(number) && (number !== 0 || !/^[^e]*[1-9]/i.test(value.trim()));
+  return isKept ? number : undefined;
 }
 
 function asBoolean(value: Json): boolean | undefined {
