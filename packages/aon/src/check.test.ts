@@ -109,3 +109,17 @@ test("aon check sends the method, the body and the headers that it is given", as
   const { code, out } = await command("check", server.url, "--data", '{"a":1}', "--header", "Authorization: Bearer x");
   assert.equal(code, 0, out);
 });
+
+test("advice about caches is given to a server that varies by other headers alone", async () => {
+  const adviceOf = async (vary: string): Promise<boolean> => {
+    await using server = await listen(
+      createServer(
+        (_, response) => void response.writeHead(200, { "content-type": "application/json", vary }).end("{}"),
+      ),
+    );
+    const findings = await checkServer({ url: server.url });
+    return findings.some(({ notes }) => notes.some((note) => note.includes("send Vary")));
+  };
+  for (const vary of ["Accept-Encoding", "Origin, Accept-Language", ""]) assert.equal(await adviceOf(vary), true, vary);
+  for (const vary of ["accept", "Origin , ACCEPT", "*"]) assert.equal(await adviceOf(vary), false, vary);
+});

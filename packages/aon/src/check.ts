@@ -1,7 +1,7 @@
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { isTerminalAonEvent } from "./event.ts";
-import { JSON_TYPE, NDJSON_TYPE } from "./negotiate.ts";
+import { JSON_TYPE, NDJSON_TYPE, varyWithAccept } from "./negotiate.ts";
 import { sendProbe } from "./probe.ts";
 import type { ProbeAnswer, Probe } from "./probe.ts";
 
@@ -85,11 +85,9 @@ function findingFor(clause: Clause, wrong: readonly string[], better: readonly s
 
 /** Advice: what HTTP recommends and the contract does not require. */
 function advice(wanted: Kind, { status, headers }: ProbeAnswer): string[] {
-  const varies = (headers.vary ?? "").toLowerCase();
+  const vary = headers.vary ?? "";
   return [
-    ...(varies.includes("accept") || varies === "*"
-      ? []
-      : ["Advice: send Vary: Accept, or caches may mix answers up."]),
+    ...(varyWithAccept(vary) === vary ? [] : ["Advice: send Vary: Accept, or caches may mix answers up."]),
     ...(wanted !== "none" || status === 406 ? [] : ["Advice: answer 406 when Accept takes neither type."]),
   ];
 }
