@@ -113,3 +113,11 @@ test("001-10: a connection that the server loses is an error, never an end", asy
   seen.resolve();
   await assert.rejects(Array.fromAsync(events));
 });
+
+test("a stream is known by its whole type: another that begins alike is no stream", async () => {
+  const response = (type: string): Response => new Response(BYTES, { headers: { "content-type": type } });
+  for (const type of ["application/x-ndjson", "Application/X-NDJSON; charset=utf-8", "application/x-ndjson ;a=1"])
+    assert.deepEqual(await resultOf(response(type)), { name: "João 👩‍🚀", list: [1, null] });
+  for (const type of ["application/x-ndjson-other", "text/html", "application/x-ndjson.v2"])
+    await assert.rejects(resultOf(response(type)), { code: "HTTP_200" }, type);
+});

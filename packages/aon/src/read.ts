@@ -84,7 +84,7 @@ function isResponse(source: AonSource): source is Response {
 async function chunksOfResponse(response: Response) {
   const { status, headers, body } = response;
   const type = headers.get("content-type") ?? "";
-  if (response.ok && body !== null && /^application\/x-ndjson\b/i.test(type)) return body;
+  if (response.ok && body !== null && /^application\/x-ndjson\s*(?:;|$)/i.test(type)) return body;
   const text = await response.text();
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
   const value = isJson ? parseLine(text) : null;
