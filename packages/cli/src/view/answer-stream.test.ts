@@ -93,6 +93,18 @@ test("a line of nothing but control characters is an empty line", () => {
   assert.deepEqual([stream.open(80), stream.end(80)], [[], []]);
 });
 
+test("nothing is shown behind a piece that is missing, so that no sentence is made of two halves", () => {
+  const stream = asIs();
+  assert.deepEqual(stream.push("Do not ", 80, 0), []);
+  assert.deepEqual(stream.push("the disk.\n", 80, 14), [], "the words between them are missing");
+  assert.deepEqual(stream.push("Done.\n", 80, 24), []);
+  assert.deepEqual(stream.open(80), ["Do not "]);
+  assert.equal(stream.hasShown("Do not erase the disk.\nDone."), false);
+  const late = asIs();
+  assert.deepEqual(late.push("of a sentence\n", 80, 7), [], "the beginning was not seen");
+  assert.equal(late.hasShown("the end of a sentence"), false);
+});
+
 test("control characters of a model do not reach the terminal, also when they come in pieces", () => {
   const stream = asIs();
   const rows = ["\u001b", "[2J", "\u001b]0;title\u0007", "words\n"].flatMap((piece) => stream.push(piece, 80));

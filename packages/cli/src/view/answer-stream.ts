@@ -19,13 +19,20 @@ export class AnswerStream {
   /** The line that is being written, as it came: a character or a control sequence may come in two pieces. */
   #open = "";
   #shown = "";
+  /** How many characters came so far. */
+  #heard = 0;
 
   constructor(rows: LineRows) {
     this.#rows = rows;
   }
 
-  /** Takes a piece; gives the rows of the lines that it completed. */
-  push(piece: string, columns: number): readonly string[] {
+  /**
+   * Takes a piece that begins at a character of the text; gives the rows of the lines that it completed. After a piece
+   * that is missing nothing more is taken: the text is shown whole when it is complete.
+   */
+  push(piece: string, columns: number, from: number = this.#heard): readonly string[] {
+    if (from !== this.#heard) return [];
+    this.#heard += piece.length;
     const lines = (this.#open + piece).split("\n");
     this.#open = lines.pop() ?? "";
     return lines.flatMap((line) => this.#take(printable(line), columns));

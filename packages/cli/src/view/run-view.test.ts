@@ -82,7 +82,7 @@ const replied = (text: string, about: object = {}): Event => ({
   ...about,
 });
 const finished = (result: unknown, about: object = {}): Event => ({ type: "run.finished", result, ...about }) as Event;
-const delta = (text: string) => ({ type: "model.delta", text, from: 0 }) as const;
+const delta = (text: string, from = 0) => ({ type: "model.delta", text, from }) as const;
 
 /** A whole run: a plan, an action that looks, an answer. */
 const STORY: readonly Event[] = [
@@ -170,13 +170,29 @@ describe("a run on a terminal", () => {
 });
 
 describe("an answer", () => {
+  /** The live events of a text in pieces. */
+  const inPieces = (...pieces: readonly string[]) =>
+    pieces.map((piece, at) => delta(piece, pieces.slice(0, at).join("").length));
+
   test("that was shown while it was written is not printed once more", (t) => {
     const { terminal, screen, take } = watch(t);
     take(started(), called);
-    for (const piece of ["71 GiB ", "are fr", "ee 😀".slice(0, 4), "ee 😀".slice(4)]) screen.live(delta(piece));
     const answer = "71 GiB are free 😀";
+    for (const piece of inPieces("71 GiB ", "are fr", "ee \ud83d", "\ude00")) screen.live(piece);
     take(replied(answer, { answer }), finished(answer));
     assert.equal(terminal.shown.filter((row) => row.includes("71 GiB are free")).length, 1);
+  });
+
+  test("of which a piece was missed on the way is printed whole at the end", (t) => {
+    const { terminal, screen, take } = watch(t);
+    take(started(), called);
+    const answer = "Do not erase\nthe disk.";
+    const [first, , last] = inPieces("Do not ", "erase\n", "the disk.\n");
+    screen.live(first!);
+    screen.live(last!);
+    take(replied(answer, { answer }), finished(answer));
+    assert.ok(!terminal.shown.some((row) => row.includes("Do not the disk")));
+    assert.deepEqual(terminal.shown.slice(terminal.shown.lastIndexOf("Do not erase")).slice(0, 2), answer.split("\n"));
   });
 
   test("of another text than the one that was shown is printed", (t) => {

@@ -107,7 +107,7 @@ class TerminalScreen implements Screen {
   /** Takes in a live event; the spinner's next turn draws it, so that the cost does not grow with the output. */
   live(event: LiveEvent): void {
     if (event.type === "model.delta") {
-      if (this.#isStreaming) this.#text(this.#answer.push(event.text, this.#rows.columns));
+      if (this.#isStreaming) this.#text(this.#answer.push(event.text, this.#rows.columns, event.from));
       return;
     }
     const lines = this.#fold.push(withShortIds(liveText(event)));
