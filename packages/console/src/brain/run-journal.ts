@@ -31,6 +31,8 @@ export class RunJournal {
   readonly #entries: Entry[] = [];
   #view: RunView;
   #isDue = false;
+  /** How many characters of the reply and of its thinking came; behind a piece that is missing no more is shown. */
+  #heard = { reply: 0, thinking: 0 };
 
   constructor(id: string) {
     this.#view = {
@@ -85,6 +87,7 @@ export class RunJournal {
     this.#entries.push(entry);
     const { conversation, timeline, state } = this.#view;
     const isReply = entry.event.type.startsWith("model.");
+    if (isReply) this.#heard = { reply: 0, thinking: 0 };
     this.#change({
       state: reduce(state, entry),
       conversation: foldConversation(conversation, entry),
@@ -95,11 +98,12 @@ export class RunJournal {
   }
 
   #show(live: LiveEvent): void {
-    if (live.type === "model.thinking")
-      this.#change({ thinking: (this.#view.thinking + live.text).slice(-CONSOLE_LIMITS.blockChars) });
-    else if (live.type === "model.delta")
-      this.#change({ reply: (this.#view.reply + live.text).slice(-CONSOLE_LIMITS.blockChars) });
-    else this.#change({ output: (this.#view.output + live.chunk).slice(-CONSOLE_LIMITS.blockChars) });
+    if (live.type === "action.output")
+      return this.#change({ output: (this.#view.output + live.chunk).slice(-CONSOLE_LIMITS.blockChars) });
+    const name = live.type === "model.thinking" ? "thinking" : "reply";
+    if (live.from !== this.#heard[name]) return;
+    this.#heard[name] += live.text.length;
+    this.#change({ [name]: (this.#view[name] + live.text).slice(-CONSOLE_LIMITS.blockChars) });
   }
 
   /** Changes the view, and tells the page at most once a frame. */
