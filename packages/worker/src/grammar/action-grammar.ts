@@ -58,10 +58,14 @@ class GrammarWriter {
     if (first.length === 0 && others.length > WORKER_LIMITS.optionalFields) return "object";
     const tail = (fields: readonly string[]): string => fields.map((one) => `("," ws ${one})?`).join(" ");
     // Without a required field, the first of the optional ones that is there has no comma.
-    const anyOfOthers = others.map((one, at) => joined(one, tail(others.slice(at + 1)))).join(" | ");
+    const anyOfOthers = others.map((one, at) => joinExpressions(one, tail(others.slice(at + 1)))).join(" | ");
     const body =
-      first.length > 0 ? joined(first.join(' "," ws '), tail(others)) : others.length > 0 ? `(${anyOfOthers})?` : "";
-    return this.#rule(joined('"{" ws', body, 'ws "}"'));
+      first.length > 0
+        ? joinExpressions(first.join(' "," ws '), tail(others))
+        : others.length > 0
+          ? `(${anyOfOthers})?`
+          : "";
+    return this.#rule(joinExpressions('"{" ws', body, 'ws "}"'));
   }
 
   /** What a schema allows, as an expression. */
@@ -109,7 +113,7 @@ class GrammarWriter {
 }
 
 /** Expressions in a row; blanks within a literal are part of it, so that none may be left out afterwards. */
-function joined(...expressions: readonly string[]): string {
+function joinExpressions(...expressions: readonly string[]): string {
   return expressions.filter((one) => one !== "").join(" ");
 }
 
