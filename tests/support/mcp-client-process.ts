@@ -16,14 +16,15 @@ if (scenario.startsWith("auth/")) {
   token = (await signIn(url, { open, signal: AbortSignal.timeout(10_000) })).accessToken;
 }
 const place = { workspace: ".", env: {}, tokens: { find: async () => token } };
-const mount = new ServerMount({ name: "checked", effects: {}, url, headers: {} }, place, "1.0.0");
+const mount = new ServerMount({ name: "checked", effects: new Map(), url, headers: {} }, place, "1.0.0");
 const tools = await mount.tools();
 const { toolCalls = [] } = JSON.parse(context) as { toolCalls?: { name: string; arguments: object }[] };
-const [first] = tools.values();
-for (const tool of tools.values()) {
+const [first] = tools;
+for (const tool of tools) {
   const named = toolCalls.find(({ name }) => name === tool.name)?.arguments;
   const input = named ?? (tool.name === "add_numbers" ? { a: 5, b: 3 } : { schema: first?.inputSchema ?? {} });
-  await mount.call(tool, { ...input }, AbortSignal.timeout(10_000)).catch((thrown: unknown) => {
+  const found = await mount.find(tool.name);
+  await found?.call({ ...input }, AbortSignal.timeout(10_000)).catch((thrown: unknown) => {
     // Some checks list tools that they do not serve.
     if (!(thrown instanceof Fault) || thrown.detail === undefined) throw thrown;
   });

@@ -28,6 +28,8 @@ export const MOUNT_LIMITS = {
   servers: 32,
   /** Tools of one server; the others are left out. */
   tools: 128,
+  /** Tools of one page of a list that are looked at; the others are left out. */
+  listedTools: 1000,
   /** Pages of a list of tools. */
   pages: 16,
   /** Length of the name of a tool as its server has it. */

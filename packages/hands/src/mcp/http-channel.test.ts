@@ -35,7 +35,7 @@ async function serve(t: TestContext, answer: Answer, tokens?: ConstructorParamet
     server.closeAllConnections();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const channel = new HttpChannel({ name: "s", effects: {}, url, headers: { "x-own": "1" } }, tokens);
+  const channel = new HttpChannel({ name: "s", effects: new Map(), url, headers: { "x-own": "1" } }, tokens);
   return { channel, all, server };
 }
 
@@ -243,11 +243,26 @@ describe("a channel over HTTP", () => {
     assert.equal(channel.isOpen, false);
   });
 
+  it("follows no redirection, not even when it ends its session: a server cannot have it ask other hosts", async (t) => {
+    const inside = await serve(t, (_, response) => void response.end());
+    const address = inside.server.address() as AddressInfo;
+    const location = `http://127.0.0.1:${address.port}/admin/everything`;
+    const { channel, all } = await serve(t, (received, response) => {
+      if (received.method === "DELETE" || all.length > 1) response.writeHead(307, { location }).end();
+      else reply(response, result(received), { "mcp-session-id": "abc" });
+    });
+    await ask(channel);
+    await assert.rejects(ask(channel));
+    await channel.close();
+    assert.equal(all.at(-1)?.method, "DELETE");
+    assert.deepEqual(inside.all, []);
+  });
+
   it("without a session is closed without a request, and a server that is gone does not hold it up", async (t) => {
     const { channel, all, server } = await serve(t, (received, response) =>
       reply(response, result(received), { "mcp-session-id": "abc" }),
     );
-    const other = new HttpChannel({ name: "t", effects: {}, url: "http://127.0.0.1:1/", headers: {} });
+    const other = new HttpChannel({ name: "t", effects: new Map(), url: "http://127.0.0.1:1/", headers: {} });
     await other.close();
     await ask(channel);
     server.closeAllConnections();

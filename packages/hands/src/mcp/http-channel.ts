@@ -70,7 +70,8 @@ export class HttpChannel implements ServerChannel {
     if (this.#session === undefined) return;
     const { url } = this.#server;
     // A server may refuse it, and forgets the session by itself then.
-    await fetch(url, { method: "DELETE", headers: this.#headers(), signal: AbortSignal.timeout(MOUNT_LIMITS.endMs) })
+    const signal = AbortSignal.timeout(MOUNT_LIMITS.endMs);
+    await fetch(url, { method: "DELETE", redirect: "error", headers: this.#headers(), signal })
       .then((response) => response.body?.cancel())
       .catch(() => undefined);
   }

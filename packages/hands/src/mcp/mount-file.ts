@@ -9,7 +9,7 @@ interface ServerEffects {
   /** Names the tools of the server: `name__tool`. */
   readonly name: string;
   /** Effects of its tools as the owner of the host declares them; a tool without one may write. */
-  readonly effects: { readonly [tool: string]: ToolEffect };
+  readonly effects: ReadonlyMap<string, ToolEffect>;
 }
 
 /** A server that the hand starts. */
@@ -25,7 +25,8 @@ export interface AddressedServer {
   readonly headers: { readonly [name: string]: string };
 }
 
-const SERVER_NAME = /^[A-Za-z][\w-]{0,31}$/;
+/** Without two underscores, which part it from the name of a tool: `a` could otherwise name its tools as `a__b` does. */
+const SERVER_NAME = /^[A-Za-z](?!.*__)(?!.*_$)[\w-]{0,31}$/;
 
 /**
  * The servers that a file names, as other clients have them: `{"mcpServers": {name: {command, args, env} | {url,
@@ -50,12 +51,13 @@ export function readMountFile(file: string, env: NodeJS.ProcessEnv): readonly Mo
 
 function readServer(name: string, server: Json | undefined, env: NodeJS.ProcessEnv): MountedServer {
   if (!SERVER_NAME.test(name))
-    throw new Error(`${JSON.stringify(name)} is no name of a server: it has letters, digits, - and _, at most 32`);
+    throw new Error(
+      `${JSON.stringify(name)} is no name of a server: it has letters, digits, - and single _ within, at most 32`,
+    );
   if (!isObject(server)) throw new Error(`${name} must be an object`);
   const read = fieldReader(name, server, env);
-  const effects = Object.fromEntries(
-    Object.entries(read.texts("effects")).map(([tool, word]) => [tool, effectOf(name, word)]),
-  );
+  const declared = Object.entries(read.texts("effects"));
+  const effects = new Map(declared.map(([tool, word]) => [tool, effectOf(name, word)] as const));
   const { command, url } = server;
   if ((command === undefined) === (url === undefined)) throw new Error(`${name} needs a command or a url`);
   if (command !== undefined)

@@ -9,6 +9,7 @@ import { definitionOf, ToolPins } from "./pins.ts";
 import { TOKENS_FILE } from "./server-sign-in.ts";
 import type { ForeignTool } from "./server-client.ts";
 import { ServerMount } from "./server-mount.ts";
+import type { CurrentTool } from "./server-mount.ts";
 import type { ServerPlace } from "./stdio-channel.ts";
 import { outcomeOfResult } from "./tool-outcome.ts";
 
@@ -44,7 +45,7 @@ export async function mountServers(options: MountOptions): Promise<MountedTools>
   const listed = await Promise.all(
     mounts.map(async (mount) => {
       try {
-        return [...(await mount.tools()).values()].map((tool) => mountedTool(mount, tool, pins));
+        return (await mount.tools()).map((tool) => mountedTool(mount, tool, pins));
       } catch (thrown) {
         note(asFault(thrown).message);
         return [];
@@ -74,15 +75,13 @@ function whyLeftOut({ name, parameters }: HandTool, taken: ReadonlyMap<string, H
 function mountedTool(mount: ServerMount, seen: ForeignTool, pins: ToolPins): HandTool {
   const { server } = mount;
   const name = `${server.name}__${seen.name.replaceAll(/[^\w-]/g, "_")}`;
-  // A server may name a tool as what every object has, such as constructor.
-  const declared = Object.hasOwn(server.effects, seen.name) ? server.effects[seen.name] : undefined;
-  const effect = declared ?? "write";
+  const effect = server.effects.get(seen.name) ?? "write";
   const definition = definitionOf(seen);
   if (pins.find(name) === undefined) pins.pin({ [name]: definition });
   const { $schema: _, ...schema } = seen.inputSchema;
-  const current = async (): Promise<ForeignTool> => {
-    const tool = (await mount.tools()).get(seen.name);
-    if (tool !== undefined) return tool;
+  const current = async (): Promise<CurrentTool> => {
+    const found = await mount.find(seen.name);
+    if (found !== undefined) return found;
     throw new Fault("TOOL_FAILED", `The MCP server ${server.name} no longer has the tool ${seen.name}.`);
   };
   const tool: HandTool<ToolInputSchema, OrderPlan> = {
@@ -93,17 +92,17 @@ function mountedTool(mount: ServerMount, seen: ForeignTool, pins: ToolPins): Han
     effect,
     isForeign: true,
     async plan(input) {
-      const now = definitionOf(await current());
+      const now = definitionOf((await current()).tool);
       const changed = pins.find(name) === now ? {} : { changed: true as const };
       return { kind: "order", tool: name, input: input as JsonObject, definition: now, ...changed };
     },
     async run(input, { plan, signal }) {
       const now = await current();
-      if (definitionOf(now) !== plan.definition)
-        throw new Fault("PLAN_CHANGED", "The server has changed the tool meanwhile.");
+      const defined = definitionOf(now.tool);
+      if (defined !== plan.definition) throw new Fault("PLAN_CHANGED", "The server has changed the tool meanwhile.");
       // A changed definition is never allowed by a rule: a person has seen it and said yes.
-      if (plan.changed === true) pins.pin({ [name]: definitionOf(now) });
-      return outcomeOfResult(await mount.call(now, input as JsonObject, signal));
+      if (plan.changed === true) pins.pin({ [name]: defined });
+      return outcomeOfResult(await now.call(input as JsonObject, signal));
     },
   };
   return tool;

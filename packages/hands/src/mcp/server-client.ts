@@ -66,7 +66,8 @@ export class ServerClient {
     let cursor: Json | undefined;
     for (let page = 0; page < MOUNT_LIMITS.pages && found.length < MOUNT_LIMITS.tools; page += 1) {
       const { tools, nextCursor } = await this.#ask("tools/list", cursor === undefined ? {} : { cursor }, { signal });
-      if (Array.isArray(tools)) found.push(...tools.flatMap((tool: Json) => readTool(tool)));
+      const listed: readonly Json[] = Array.isArray(tools) ? tools.slice(0, MOUNT_LIMITS.listedTools) : [];
+      found.push(...listed.flatMap((tool) => readTool(tool)));
       if (typeof nextCursor !== "string") break;
       cursor = nextCursor;
     }

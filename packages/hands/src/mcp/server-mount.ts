@@ -13,7 +13,16 @@ import type { ServerPlace } from "./stdio-channel.ts";
 interface OpenServer {
   readonly channel: ServerChannel;
   readonly client: ServerClient;
-  tools: ReadonlyMap<string, ForeignTool>;
+  tools: Promise<ReadonlyMap<string, ForeignTool>>;
+  /** The last list did not come, so that the tools are not known. */
+  isUnlisted: boolean;
+}
+
+/** A tool as its server defines it now, on the connection that has told so. */
+export interface CurrentTool {
+  readonly tool: ForeignTool;
+  /** Calls it on that connection and no other: a server that was started again may mean something else by its name. */
+  call(input: JsonObject, signal: AbortSignal): Promise<JsonObject>;
 }
 
 /** One server of a hand, and its tools as it defines them now. */
@@ -30,21 +39,36 @@ export class ServerMount {
   }
 
   /** The tools of the server now; it is connected to, and asked again when it has said that they changed. */
-  async tools(): Promise<ReadonlyMap<string, ForeignTool>> {
-    const open = await this.#connected();
-    if (open.channel.takeChange()) open.tools = await this.#list(open.client);
-    return open.tools;
+  async tools(): Promise<readonly ForeignTool[]> {
+    return [...(await this.#listed()).tools.values()];
   }
 
-  /** Calls a tool as it was defined when its plan was made. */
-  async call(tool: ForeignTool, input: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    const { client } = await this.#connected();
-    return client.callTool(tool, input, signal);
+  /** The tool of that name now; undefined when the server has none. */
+  async find(name: string): Promise<CurrentTool | undefined> {
+    const { client, tools } = await this.#listed();
+    const tool = tools.get(name);
+    return tool && { tool, call: (input, signal) => client.callTool(tool, input, signal) };
   }
 
   async close(): Promise<void> {
     const open = await this.#opening?.catch(() => undefined);
     await open?.channel.close();
+  }
+
+  /** The connection with its newest list: all that ask meanwhile wait for the same one, and none gets an older one. */
+  async #listed(): Promise<{ readonly client: ServerClient; readonly tools: ReadonlyMap<string, ForeignTool> }> {
+    const open = await this.#connected();
+    if (open.channel.takeChange() || open.isUnlisted) {
+      open.isUnlisted = false;
+      open.tools = this.#list(open.client);
+    }
+    const listing = open.tools;
+    try {
+      return { client: open.client, tools: await listing };
+    } catch (thrown) {
+      if (open.tools === listing) open.isUnlisted = true;
+      throw thrown;
+    }
   }
 
   async #connected(): Promise<OpenServer> {
@@ -63,7 +87,8 @@ export class ServerMount {
       "command" in server ? await openStdioChannel(server, this.#place) : new HttpChannel(server, this.#place.tokens);
     try {
       const client = await ServerClient.connect(channel, this.#version);
-      return { channel, client, tools: await this.#list(client) };
+      const tools = await this.#list(client);
+      return { channel, client, tools: Promise.resolve(tools), isUnlisted: false };
     } catch (thrown) {
       await channel.close();
       // Nothing was called yet, so nothing can have had an effect.

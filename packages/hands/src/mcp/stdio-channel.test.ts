@@ -25,7 +25,7 @@ process.stdin.setEncoding("utf8").on("data", (chunk) => {
 /** A server whose script defines \`on\`, until the test is over. */
 async function open(t: TestContext, script: string, env: { readonly [name: string]: string } = {}) {
   const workspace = scratch(t);
-  const server = { name: "s", effects: {}, command: process.execPath, args: ["-e", PRELUDE + script], env };
+  const server = { name: "s", effects: new Map(), command: process.execPath, args: ["-e", PRELUDE + script], env };
   const channel = await openStdioChannel(server, { workspace, env: { PATH: process.env["PATH"] ?? "" } });
   t.after(() => channel.close());
   return { channel, workspace };
@@ -102,7 +102,7 @@ describe("a channel to a program", () => {
   });
 
   it("says which program cannot be started, without leaving a call in doubt", async (t) => {
-    const server = { name: "s", effects: {}, command: "/no/such/program", args: [], env: {} };
+    const server = { name: "s", effects: new Map(), command: "/no/such/program", args: [], env: {} };
     await assert.rejects(openStdioChannel(server, { workspace: scratch(t), env: {} }), (thrown: Error) => {
       assert.equal((thrown as { code?: string }).code, "TOOL_FAILED");
       assert.match(thrown.message, /The server s cannot be started: .*ENOENT/);
