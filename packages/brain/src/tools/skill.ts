@@ -1,5 +1,6 @@
 import { Fault, SKILL_LIMITS } from "@vidro/core";
 import type { JsonObject, ToolSpec } from "@vidro/core";
+import { oneLine, printable } from "@vidro/core/text";
 import type { BrainTool } from "./brain-tool.ts";
 
 /** A skill that a model may load. */
@@ -45,10 +46,12 @@ export function skillTools<Skill extends LoadedSkill>({
       check: (input) => void find(input),
       async run(input) {
         const { skill, file } = find(input);
-        if (file !== undefined) return { kind: "value", text: read(skill, file), data: { name: skill.name, file } };
+        // Words that the operator could not see when they looked at the file are not the operator's.
+        if (file !== undefined)
+          return { kind: "value", text: printable(read(skill, file)), data: { name: skill.name, file } };
         const others = files(skill);
         const tail = others.length === 0 ? "" : `\n\n[Other files of this skill: ${others.join(", ")}]`;
-        return { kind: "value", text: skill.body + tail, data: { name: skill.name, files: [...others] } };
+        return { kind: "value", text: printable(skill.body) + tail, data: { name: skill.name, files: [...others] } };
       },
     },
   ];
@@ -56,7 +59,7 @@ export function skillTools<Skill extends LoadedSkill>({
 
 function specOf(skills: readonly LoadedSkill[]): ToolSpec {
   const rows = skills.map(
-    ({ name, description }) => `- ${name}: ${description.slice(0, SKILL_LIMITS.descriptionChars)}`,
+    ({ name, description }) => `- ${name}: ${oneLine(description, SKILL_LIMITS.descriptionChars)}`,
   );
   return {
     name: "skill",

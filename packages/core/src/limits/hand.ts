@@ -354,6 +354,8 @@ export const POLICY_LIMITS = {
 export const SKILL_LIMITS = {
   /** Skills of a home, and of a project. */
   skills: 50,
+  /** Folders of a project that are looked at for skills; the others are left out. */
+  folders: 200,
   /** Characters of a description that a model is told. */
   descriptionChars: 500,
   /** Size of one file of a skill. */

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseSkill, SKILL_FILE, SKILL_LIMITS } from "@vidro/core";
 import type { SkillFacts } from "@vidro/core";
-import { headOf } from "@vidro/core/text";
+import { oneLine } from "@vidro/core/text";
 import type { HandContext } from "../tools/tool.ts";
 import { readGuide } from "./project-file.ts";
 
@@ -22,12 +22,15 @@ export async function readProjectSkills(root: string, context: HandContext): Pro
         const place = { path, root, bytes: SKILL_LIMITS.headBytes };
         const skill = parseSkill(readGuide(place, context) ?? "");
         if (skill === undefined || found.has(skill.name)) continue;
-        const description = headOf(skill.description, SKILL_LIMITS.descriptionChars);
+        // Characters that a person who looks at the file cannot see say nothing to a model, either.
+        const description = oneLine(skill.description, SKILL_LIMITS.descriptionChars);
+        if (description === "") continue;
         found.set(skill.name, { name: skill.name, description, path: relative(context.workspace, path) });
       }
   return [...found.values()];
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
-  return (await readdir(folder).catch(() => [])).filter((name) => PLAIN_NAME.test(name)).sort();
+  const names = (await readdir(folder).catch(() => [])).filter((name) => PLAIN_NAME.test(name)).sort();
+  return names.slice(0, SKILL_LIMITS.folders);
 }
