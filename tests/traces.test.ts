@@ -142,3 +142,62 @@ test("a run that a killed brain began goes on in the same trace, with no span be
   await until("the hand's span has come", () => receiver.spans.some(({ name }) => name === "hand shell"));
   assertTrace(receiver.spans, run);
 });
+
+/** A hand that has joined the brain by a wire of its own choice, in a process of its own. */
+async function joinTraced(host: Stage, brain: DaemonProcess, transport: "ws" | "http"): Promise<void> {
+  const body = JSON.stringify({ name: "web-2", installed: true });
+  const invited = await brain.ask("/v1/hands/invitations", { method: "POST", body });
+  const { url, token } = (await invited.json()) as { url: string; token: string };
+  const hand = host.start("hands", "join", url, "--token", token, "--transport", transport, "--json");
+  await once(hand.stdout, "data");
+}
+
+for (const [wire, transport] of [
+  ["WebSocket", "ws"],
+  ["signed HTTP", "http"],
+] as const)
+  test(`a hand that has joined by ${wire} is in the trace of its run`, async (t) => {
+    await using receiver = await startOtlpReceiver();
+    const model = await tracedModel(t, receiver, "echo hi");
+    const OTEL = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+    await using host = await Stage.set({ ...OTEL, OTEL_SERVICE_NAME: "web-2" });
+    await using stage = await Stage.set({ ...OTEL, VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
+    const flags = ["--port", "0", "--no-local-hand", "--southbound-port", "0"];
+    await using brain = await DaemonProcess.up(stage, { flags });
+    await joinTraced(host, brain, transport);
+    const run = await startTraced(brain);
+    await until("it is over", async () => (await statusOf(brain, run)) === "finished");
+    await until("the run and its hand are told", () =>
+      ["invoke_agent bunny", "hand shell"].every((name) => receiver.spans.some((span) => span.name === name)),
+    );
+    assertTrace(receiver.spans, run);
+  });
+
+test("an executor is in the trace of the run that it began, with every look of its bootstrap", async (t) => {
+  await using receiver = await startOtlpReceiver();
+  const model = await tracedModel(t, receiver, "echo hi");
+  const OTEL = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+  await using host = await Stage.set({ ...OTEL, OTEL_SERVICE_NAME: "web-2" });
+  await using stage = await Stage.set({ ...OTEL, VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
+  await using brain = await DaemonProcess.up(stage, { flags: ["--port", "0", "--no-local-hand"] });
+  const executor = host.start("code", "do it", "--url", brain.url, "--token", brain.token, "--json");
+  const over = once(executor, "close");
+  for (const stream of [executor.stdout, executor.stderr]) stream.resume();
+  await over;
+  const { spans } = receiver;
+  await until("the run is told", () => spans.some(({ name }) => name === "invoke_agent bunny"));
+  const actions = (): readonly ReceivedSpan[] => spans.filter(({ name }) => name.startsWith("execute_tool "));
+  const worked = (): readonly ReceivedSpan[] => spans.filter(({ name }) => name.startsWith("hand "));
+  await until("each action is told by its hand", () => worked().length >= actions().length);
+  const root = only(spans, "invoke_agent bunny");
+  const told = [...actions(), ...worked()];
+  assert.deepEqual(new Set(told.map(({ traceId }) => traceId)), new Set([root.traceId]));
+  assert.ok(worked().length > 0);
+  for (const hand of worked()) {
+    assert.deepEqual([hand.kind, hand.service], [SERVER, "web-2"]);
+    assert.ok(
+      actions().some(({ spanId }) => spanId === hand.parentSpanId),
+      `${hand.name} is below its action`,
+    );
+  }
+});
