@@ -9,7 +9,7 @@ import { REDACTED } from "@vidro/core/redact";
 import { pdfOf } from "../../packages/core/src/pdf/pdf.fixture.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { bundledCommands } from "../../scripts/test-bundle.js";
-import { DaemonProcess } from "../support/daemon-process.ts";
+import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 import { anthropic } from "./anthropic.ts";
 import { compatible } from "./compatible.ts";
@@ -108,7 +108,7 @@ test("a PDF whose text has a secret is text for every model, with the secret rem
 for (const { vendor, more = {}, shape } of CASES.filter((one) =>
   [anthropic, gemini, responses, ollama].includes(one.vendor),
 ))
-  test(`a PDF in a message of a chat is ${shape === undefined ? "text" : "a file"} for the model: ${vendor.name}, ${JSON.stringify(more)}`, async (t) => {
+  test(`a PDF in a message of a chat, and beside a task, is ${shape === undefined ? "text" : "a file"} for the model: ${vendor.name}, ${JSON.stringify(more)}`, async (t) => {
     await using things = new AsyncDisposableStack();
     const server = await serveVendor(vendor);
     t.after(() => server.close());
@@ -124,6 +124,13 @@ for (const { vendor, more = {}, shape } of CASES.filter((one) =>
     const body = JSON.stringify({ messages: [{ role: "user", content }] });
     const answer = await daemon.ask("/v1/chat/completions", { method: "POST", body });
     assert.match(await answer.text(), new RegExp(ANSWER));
+    const files = [{ mediaType: "application/pdf", data: pdf.toString("base64"), name: "report.pdf" }];
+    const start = { method: "POST", body: JSON.stringify({ task: "Sum it up.", files }) };
+    const { id } = (await (await daemon.ask("/v1/runs", start)).json()) as { id: string };
+    await until("the run is over", async () =>
+      /"status":"finished"/.test(await (await daemon.ask(`/v1/runs/${id}`)).text()),
+    );
+    assert.equal(server.bodies.length, 2 * (STEPS + 1));
     assert.deepEqual(server.refusals, []);
     for (const sent of server.bodies.map((one) => JSON.stringify(one))) {
       assert.equal(shape?.test(sent) ?? false, shape !== undefined);

@@ -2,7 +2,7 @@ import type { Budget, FilePart, ReasoningEffort } from "@vidro/core";
 
 /** Options of a run besides its task. */
 export interface RunOptions {
-  /** Images for a model that takes them. */
+  /** Images for a model that takes them, and PDFs, whose text becomes a part of the task. */
   readonly files?: readonly FilePart[];
   /** An agent's uuid or name; `bunny` when none is named. */
   readonly agent?: string;

@@ -258,7 +258,10 @@ const LIST = pageQuery(
 const START = object(
   {
     task: { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars },
-    files: { ...FILES_SCHEMA, description: "Images for a model that takes them: PNG, JPEG, GIF or WebP in base64." },
+    files: {
+      ...FILES_SCHEMA,
+      description: "Images for a model that takes them (PNG, JPEG, GIF, WebP), and PDFs, in base64.",
+    },
     thread: NAME,
     agent: NAME,
     tools: { type: "array", maxItems: STREAM_LIMITS.namedTools, items: NAME },

@@ -120,7 +120,7 @@ export class Runs {
 
   /** Starts a run, or finds the one that its key or its `sole` belongs to; resolves when `run.started` is durable. */
   async start(request: StartRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }> {
-    const { task, ...attached } = taskWithFiles(request.task.trim(), request.files);
+    const { task, ...attached } = await taskWithFiles(request.task.trim(), request.files);
     if (task === "") throw new Fault("BAD_REQUEST", "A run needs a task: say what is to be done.");
     if (task.length > RUN_LIMITS.taskChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN_LIMITS.taskChars} characters.`);

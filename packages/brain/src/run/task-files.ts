@@ -1,8 +1,6 @@
-import { inflateSync } from "node:zlib";
-import { attachedText, Fault, FILE_LIMITS, imageFormat, imageMisfit, isPdf, PDF_LIMITS } from "@vidro/core";
-import { fitPdfs, isPdfPart, PDF_TYPE, pdfMisfit } from "@vidro/core";
+import { Fault, FILE_LIMITS, imageFormat, imageMisfit, isPdf } from "@vidro/core";
+import { fitPdfs, isPdfPart, PDF_TYPE } from "@vidro/core";
 import type { FilePart } from "@vidro/core";
-import { pdfText } from "@vidro/core/pdf";
 
 /** The files of a task after a check: images and PDFs that models take, within bounds. Throws BAD_ARGUMENTS. */
 function checkFiles(files: readonly FilePart[]): readonly FilePart[] {
@@ -58,40 +56,20 @@ export function filesField(files: readonly FilePart[] = []): { readonly files?: 
 }
 
 /** A task with its checked files: the text of each PDF is among the words, and one that no model takes is only there. */
-export function taskWithFiles(
+export async function taskWithFiles(
   task: string,
   files: readonly FilePart[] = [],
-): { readonly task: string; readonly files?: readonly FilePart[] } {
+): Promise<{ readonly task: string; readonly files?: readonly FilePart[] }> {
   const checked = files.map(checkFile);
   const kept: FilePart[] = [];
   let words = task;
   for (const file of checked) {
     // A client that has read the PDF has put its text there.
-    const pdf = isPdfPart(file) && !words.includes(`--- ${file.name} ---\n`) ? readPdf(file) : undefined;
+    const isUnread = isPdfPart(file) && !words.includes(`--- ${file.name} ---\n`);
+    // Loaded with the first PDF.
+    const pdf = isUnread ? (await import("./read-pdf.ts")).readPdf(file) : undefined;
     if (pdf !== undefined) words = `${words}\n\n${pdf.text}`;
     if (pdf?.isShown !== false) kept.push(file);
   }
   return { task: words, ...filesField(kept) };
-}
-
-/** A PDF for models. */
-interface ReadPdf {
-  /** Its text between two lines with its name. */
-  readonly text: string;
-  /** Whether a model may get the file: it is within bounds, and its text is whole. */
-  readonly isShown: boolean;
-}
-
-/** Reads a PDF; BAD_ARGUMENTS for one that has neither text nor pages that can be looked at. */
-export function readPdf({ data, name = "file.pdf" }: FilePart): ReadPdf {
-  const bytes = Buffer.from(data, "base64");
-  const read = pdfText(bytes, inflateSync);
-  const isSeen = read.pages !== undefined && pdfMisfit(read.pages, bytes.length) === undefined;
-  if ("misfit" in read && !isSeen)
-    throw new Fault("BAD_ARGUMENTS", `${name} is a PDF whose text cannot be had: ${read.misfit}.`);
-  const text = "misfit" in read ? `[The text of this PDF cannot be had: ${read.misfit}.]` : read.text;
-  const isWhole = text.length <= PDF_LIMITS.attachedChars;
-  const cut = `\n[cut off after ${PDF_LIMITS.attachedChars} of ${text.length} characters]`;
-  const given = isWhole ? text : text.slice(0, PDF_LIMITS.attachedChars) + cut;
-  return { text: attachedText(name, given), isShown: isSeen && isWhole };
 }

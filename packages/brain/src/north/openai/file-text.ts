@@ -1,6 +1,7 @@
 import { Fault, FILE_LIMITS, isPdf, PDF_TYPE } from "@vidro/core";
 import type { FilePart } from "@vidro/core";
-import { fileOfDataUrl, pdfName, readPdf } from "../../run/task-files.ts";
+import { readPdf } from "../../run/read-pdf.ts";
+import { fileOfDataUrl, pdfName } from "../../run/task-files.ts";
 import type { SentFile } from "./schema.ts";
 
 /** A PDF in a message. */
