@@ -50,18 +50,13 @@ export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAut
 
   /** Reads a header; a fault where no frame can follow. */
   function open(bytes: Uint8Array, at: number): FrameItem | undefined {
-    const high = (bytes[at] ?? 0) * 2 ** 24 + ((bytes[at + 1] ?? 0) << 16);
-    const length = high + ((bytes[at + 2] ?? 0) << 8) + (bytes[at + 3] ?? 0);
+    const length = lengthIn(bytes, at);
     if (length > 0 && length <= decoder.maxBytes) {
       body = length;
       return undefined;
     }
     closed = true;
-    const fault =
-      length === 0
-        ? new Fault("BAD_REQUEST", "The frame is empty. Send a JSON value in every frame.")
-        : tooLarge(length, decoder.maxBytes);
-    return { ok: false, fault: fault.report() };
+    return { ok: false, fault: (length === 0 ? emptyFault() : tooLarge(length, decoder.maxBytes)).report() };
   }
 
   function unit(bytes: Uint8Array): FrameItem | undefined {
@@ -110,6 +105,11 @@ export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAut
   return decoder;
 }
 
+function lengthIn(bytes: Uint8Array, at: number): number {
+  const high = (bytes[at] ?? 0) * 2 ** 24 + ((bytes[at + 1] ?? 0) << 16);
+  return high + ((bytes[at + 2] ?? 0) << 8) + (bytes[at + 3] ?? 0);
+}
+
 function decode(bytes: Uint8Array): FrameItem {
   try {
     return { ok: true, value: parseJson(utf8(bytes)) };
@@ -124,6 +124,10 @@ function utf8(bytes: Uint8Array): string {
   } catch (thrown) {
     throw new Fault("BAD_REQUEST", "The frame is not UTF-8. Send UTF-8 only.", { cause: thrown });
   }
+}
+
+function emptyFault(): Fault {
+  return new Fault("BAD_REQUEST", "The frame is empty. Send a JSON value in every frame.");
 }
 
 function tooLarge(length: number, maxBytes: number): Fault {
