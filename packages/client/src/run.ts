@@ -23,6 +23,8 @@ export interface ForkOptions {
   readonly at?: number;
   /** Words that the model is told next. */
   readonly text?: string;
+  /** A task in the place of the run's own: the new run begins where the run began. */
+  readonly task?: string;
   readonly model?: string;
   /** Idempotency key: a second fork with the same key gives the first run. */
   readonly key?: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject, ModelReply, RunHead } from "@vidro/core";
+import type { JsonObject, ModelReply, RunHead, RunStarted } from "@vidro/core";
 import { startAgentServer, readFrameData, linesOf } from "../../../../tests/support/agent-server.ts";
 import type { AgentServer } from "../../../../tests/support/agent-server.ts";
 import { scriptedModel } from "../../../../tests/support/scenario.ts";
@@ -53,6 +53,33 @@ test("a list with facts tells agent, model and hand of each run, and one without
     assert.deepEqual([agent, model, hand], ["bunny", "scripted", "local"]);
   }
   assert.equal((await listed("/v1/runs"))["agent"], undefined);
+});
+
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+test("a fork with another task begins where its run began, with the files of the run and what was said before it", async (t) => {
+  const end = await startAgentServer(t, scriptedModel([said("First."), said("Second."), said("Third.")]));
+  const startedOf = async ({ id }: RunHead): Promise<RunStarted> => {
+    const [first] = await readFrameData(await end.ask("GET", `/v1/runs/${id}/events`));
+    return first?.["event"] as unknown as RunStarted;
+  };
+  const one = await headOf(await start(end, { task: "one" }));
+  await startedOf(one);
+  const files = [{ mediaType: "image/png", data: PIXEL, name: "screen.png" }];
+  const two = await headOf(await start(end, { task: "two", thread: one.thread, files }));
+  const before = await startedOf(two);
+  const fork = (body: JsonObject): Promise<Response> => end.ask("POST", `/v1/runs/${two.id}/fork`, { body });
+  const made = await headOf(await fork({ task: "two, in short" }));
+  const { task, history, forked, files: kept } = await startedOf(made);
+  assert.deepEqual([task, made.task, forked], ["two, in short", "two, in short", { run: two.id, seq: 1, turns: [] }]);
+  assert.deepEqual([history, kept], [before.history, files]);
+  assert.ok(history.some(({ text }) => text === "one") && made.thread !== one.thread);
+  const { runs } = (await (await end.ask("GET", "/v1/runs?facts=true")).json()) as { runs: JsonObject[] };
+  assert.deepEqual(
+    runs.map(({ forked: from }) => from),
+    [{ run: two.id, seq: 1 }, undefined, undefined],
+  );
+  assert.equal((await fork({ task: "x", at: 2 })).status, 400);
 });
 
 test("runs are listed newest first, by thread and by whether they are open", async (t) => {

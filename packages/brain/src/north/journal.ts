@@ -155,10 +155,10 @@ async function abort(deps: JournalDependencies, call: RouteCall): Promise<Reply>
 async function fork(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
   const { id } = await own(deps, call);
   const { caller, key } = call;
-  const { at, text, model } = call.body as { at?: number; text?: string; model?: string };
+  const { at, text, task, model } = call.body as { at?: number; text?: string; task?: string; model?: string };
   const as = { owner: caller.owner, token: caller.tokenId, ...(key === undefined ? {} : { key }) };
   const select = (hands: string): string => deps.hands.select(hands, caller);
-  return begun(await forkRun(deps.runs, id, { at, text, model, as, select }));
+  return begun(await forkRun(deps.runs, id, { at, text, task, model, as, select }));
 }
 
 /** Body that starts a run. */
@@ -240,6 +240,10 @@ const HEAD = object(
     agent: { type: "string", description: "With `facts` in a list: the agent that it was started with." },
     model: { type: "string", description: "With `facts` in a list: its model." },
     hand: { type: "string", description: "With `facts` in a list: its hands." },
+    forked: {
+      ...object({ run: NAME, seq: COUNT }, ["run", "seq"]),
+      description: "With `facts` in a list: the run and the entry that it was forked from.",
+    },
     damaged: { type: "string", description: "Why its journal cannot be read; seq and updatedAt are not known then." },
   },
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
@@ -251,7 +255,7 @@ const LIST = pageQuery(
     thread: NAME,
     owner: NAME,
     ending: NAME,
-    facts: { ...TRUTH, description: "Also tells agent, model and hand of each run." },
+    facts: { ...TRUTH, description: "Also tells agent, model and hand of each run, and what it was forked from." },
   },
   PAGE_LIMITS.runs,
 );
@@ -293,6 +297,12 @@ const FORK = object({
     minLength: 1,
     maxLength: RUN_LIMITS.remarkChars,
     description: "What the model is told next.",
+  },
+  task: {
+    type: "string",
+    minLength: 1,
+    maxLength: RUN_LIMITS.taskChars,
+    description: "Another task: the new run begins where the run began, with what it knew then.",
   },
   model: { ...NAME, maxLength: RUN_LIMITS.lineChars, description: "Default: the model of the run." },
 });

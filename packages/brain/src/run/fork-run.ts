@@ -10,6 +10,8 @@ interface ForkRequest {
   readonly at?: number | undefined;
   /** Words that the model is told next. */
   readonly text?: string | undefined;
+  /** A task in the place of the run's own: the new run begins where the run began. */
+  readonly task?: string | undefined;
   /** Name of the model; that of the run when absent. */
   readonly model?: string | undefined;
   /** Owner, token and idempotency key of the new run. */
@@ -25,13 +27,20 @@ interface ForkRequest {
 export async function forkRun(
   runs: Pick<Runs, "find" | "read" | "start">,
   run: string,
-  { at, text, model, as = {}, select = (hands) => hands }: ForkRequest,
+  { at, text, task, model, as = {}, select = (hands) => hands }: ForkRequest,
 ): Promise<{ readonly run: RunHead; readonly existed: boolean }> {
   const { seq: last } = await runs.find(run);
   if (at !== undefined && (at < 1 || at > last))
     throw new Fault("BAD_REQUEST", `Run ${run} has the entries 1 to ${last}; it cannot be forked at ${at}.`);
-  const { started, ...state } = await readyState(runs, run, at ?? last);
-  const request = { ...requestOf(started, select), ...forkOf(run, { ...state, started }, text), ...as };
+  if (task !== undefined && at !== undefined)
+    throw new Fault("BAD_REQUEST", "A fork with another task begins at the first entry: leave out either task or at.");
+  const { started, ...state } = await readyState(runs, run, task === undefined ? (at ?? last) : 1);
+  const request = {
+    ...requestOf(started, select),
+    ...(task === undefined ? {} : { task }),
+    ...forkOf(run, { ...state, started }, text),
+    ...as,
+  };
   if (model !== undefined) return runs.start({ ...request, model });
   try {
     return await runs.start({ ...request, model: started.model });
@@ -59,9 +68,10 @@ async function readyState(runs: Pick<Runs, "read">, run: string, at: number): Pr
 
 /** The start of a run like another one. */
 function requestOf(started: RunStarted, select: (hands: string) => string): StartRequest {
-  const { task, workspace, hand, agent, system, tools, choice, sampling, interactive } = started;
+  const { task, files, workspace, hand, agent, system, tools, choice, sampling, interactive } = started;
   return {
     task,
+    ...(files === undefined ? {} : { files }),
     workspace,
     ...(hand === LOCAL ? {} : { hand: select(hand) }),
     agent: { name: agent, description: "", prompt: system },

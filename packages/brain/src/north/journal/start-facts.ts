@@ -7,6 +7,8 @@ interface StartFacts {
   readonly agent: string;
   readonly model: string;
   readonly hand: string;
+  /** The run and the entry that it was forked from. */
+  readonly forked?: { readonly run: string; readonly seq: number };
 }
 
 /** Reads what runs were started with from their first entries, which never change; the latest ones are kept. */
@@ -19,10 +21,12 @@ export class StartFactsReader {
     if (known !== undefined || damaged !== undefined) return known;
     const [first] = await runs.read(id, 0, 1);
     if (first?.event.type !== "run.started") return undefined;
-    const { agent, model, hand } = first.event;
-    this.#known.set(id, { agent, model, hand });
+    const { agent, model, hand, forked } = first.event;
+    const from = forked === undefined ? {} : { forked: { run: forked.run, seq: forked.seq } };
+    const facts = { agent, model, hand, ...from };
+    this.#known.set(id, facts);
     const [oldest] = this.#known.size > PAGE_LIMITS.items ? this.#known.keys() : [];
     if (oldest !== undefined) this.#known.delete(oldest);
-    return { agent, model, hand };
+    return facts;
   }
 }
