@@ -126,12 +126,13 @@ test("each end of a run is shown", () => {
   });
 });
 
-test("the title of a question is its plan and hand, or its words", () => {
+test("the title of a question is its plan and the name of its hand, or its words", () => {
+  const nameOf = (hand: string): string => (hand === "h1" ? "web-1" : hand);
   const item = (about: object): QuestionItem => ({ kind: "question", seq: 1, askedAt: 1, question: asked("q", about) });
-  assert.equal(planTitle(item({ kind: "ask" })), "May it?");
+  assert.equal(planTitle(item({ kind: "ask" }), nameOf), "May it?");
   const plan = { kind: "fetch", url: "https://a.example/", reach: "public" };
   assert.match(
-    planTitle(item({ kind: "approval", action: "a", hash: "h", plan, hand: "web-1" })),
+    planTitle(item({ kind: "approval", action: "a", hash: "h", plan, hand: "h1" }), nameOf),
     /a\.example.* on web-1$/,
   );
 });

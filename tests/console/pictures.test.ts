@@ -91,11 +91,7 @@ test("every page fits 390, 820 and 1280 pixels in both themes, and nothing is wr
       for (const colorScheme of ["light", "dark"] as const) {
         await page.setViewportSize({ width, height: HEIGHT });
         await page.emulateMedia({ colorScheme });
-        assert.equal(
-          await page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
-          true,
-          `${name} ${width}`,
-        );
+        assert.deepEqual(await shown.overflows(), [], `${name} ${width}`);
         const picture = await page.screenshot({ animations: "disabled" });
         writeFileSync(join(FOLDER, `${name}-${width}-${colorScheme}.png`), picture);
       }
@@ -185,7 +181,7 @@ test("an image is attached to a message, can be left out again, and is in the jo
   await page.getByRole("button", { name: "other.png" }).click();
   await shown.assertAccessible();
   await page.getByLabel("Message").fill("What is on this screen?");
-  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.waitForURL(/\/chat\/.+/);
   await page.locator(".said.me").getByText("screen.png").waitFor();
   const { runs: all } = (await (await page.request.get(`${daemon.url}/v1/runs?limit=1`)).json()) as {

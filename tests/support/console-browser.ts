@@ -19,6 +19,19 @@ const RUN_AXE = `(async (rules) => {
   return violations.filter(isSerious).map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).join(" "));
 })`;
 
+/** Parts of the page that stick out of the screen, and are in nothing that scrolls or ends in an ellipsis. */
+const OVERFLOWS = `(() => {
+  const isMeant = (one) => {
+    const { overflowX, textOverflow } = getComputedStyle(one);
+    return overflowX === "auto" || overflowX === "scroll" || textOverflow === "ellipsis" || one.matches(".hidden, .skip");
+  };
+  const isScrolled = (one) => isMeant(one) || (one.parentElement !== null && isScrolled(one.parentElement));
+  const isOut = (one) => one.getBoundingClientRect().right > innerWidth + 1;
+  const out = [...document.querySelectorAll("body *")].filter((one) => isOut(one) && !isScrolled(one));
+  const isWide = document.documentElement.scrollWidth > innerWidth;
+  return [...(isWide ? ["the page"] : []), ...out.map((one) => one.outerHTML.slice(0, 120))];
+})()`;
+
 /** Opens a browser for the console; builds the console when its sources have changed. */
 export async function openBrowser(): Promise<Browser> {
   buildConsole();
@@ -90,6 +103,11 @@ export class ConsolePage {
     await this.open(`/runs/${id}`);
     await this.page.locator(".chips .state:not(.running)").waitFor();
     return id;
+  }
+
+  /** What sticks out of the screen to the right, where it cannot be scrolled to. */
+  async overflows(): Promise<readonly string[]> {
+    return (await this.page.evaluate(OVERFLOWS)) as readonly string[];
   }
 
   /** Asserts that axe finds nothing serious on the page, in both themes; themes differ only in their colours. */

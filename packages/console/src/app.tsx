@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { isAway } from "./brain/connection.ts";
+import { HandNames } from "./brain/hand-names.tsx";
 import { brainBack, setPresence, usePresence } from "./brain/presence.ts";
 import { readSession } from "./brain/session.ts";
 import type { Session } from "./brain/session.ts";
@@ -68,7 +69,9 @@ function Console(): ReactNode {
             {translate("Reconnecting to the brain… nothing is lost: what happens meanwhile is shown when it is back.")}
           </p>
         )}
-        <PageOf address={address} session={session} />
+        <HandNames>
+          <PageOf address={address} session={session} />
+        </HandNames>
       </main>
       <Keys />
     </div>

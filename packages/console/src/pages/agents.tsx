@@ -39,7 +39,11 @@ export function AgentsPage({ mayWrite }: { readonly mayWrite: boolean }): ReactN
         )}
       </div>
       {fault !== undefined && <p className="fault">{fault}</p>}
-      {isMaking && <AgentForm agent={undefined} done={done} />}
+      {isMaking && (
+        <section className="card new" aria-label={translate("New agent")}>
+          <AgentForm agent={undefined} done={done} />
+        </section>
+      )}
       {agents === undefined && fault === undefined && <p className="quiet">{translate("Reading the list…")}</p>}
       <div className="flow">
         {agents?.map((agent) => (
@@ -72,7 +76,7 @@ function AgentCard(props: {
             {isOpen ? translate("Close") : translate("Change")}
           </button>
         )}
-        <Link to={`/chat?agent=${agent.uuid}`} className="button">
+        <Link to={`/chat?agent=${agent.uuid}`} className="button small">
           {translate("Talk")}
         </Link>
       </header>

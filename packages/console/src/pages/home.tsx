@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
-import { CONSOLE_LIMITS, HOUR_MS } from "@vidro/core";
+import { CONSOLE_LIMITS, HOUR_MS, parentOfThread } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import type { RunHead } from "@vidro/core";
 import { vidro } from "../brain/connection.ts";
+import { useHandNames } from "../brain/hand-names.tsx";
 import { usePolled } from "../brain/polled.ts";
 import { readQuestions } from "../brain/questions.ts";
 import type { OpenQuestion } from "../brain/questions.ts";
@@ -26,8 +27,10 @@ export function HomePage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode 
   const { value: hands } = usePolled("home-hands", () => vidro.hands.list());
   const { value: open } = usePolled("questions", readQuestions);
   const connected = (hands ?? []).filter(({ barred }) => barred !== "revoked");
-  const running = (runs ?? []).filter(({ status }) => status === "running");
-  const today = (runs ?? []).filter((run) => isOver(run) && Date.now() - run.updatedAt < 24 * HOUR_MS);
+  // A helper is on the page of the run that it helps.
+  const own = (runs ?? []).filter(({ thread }) => parentOfThread(thread) === undefined);
+  const running = own.filter(({ status }) => status === "running");
+  const today = own.filter((run) => isOver(run) && Date.now() - run.updatedAt < 24 * HOUR_MS);
   const failed = today.filter(({ status }) => status === "failed");
   const ended = today.filter(({ status }) => status !== "failed");
   return (
@@ -47,7 +50,11 @@ export function HomePage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode 
       <Part title={translate("Ended today")} count={ended.length} empty={translate("Nothing ended today.")}>
         <RunList runs={ended.slice(0, SHOWN)} />
       </Part>
-      {today.length > SHOWN && <Link to="/runs">{translate("All runs")}</Link>}
+      {today.length > SHOWN && (
+        <p className="more">
+          <Link to="/runs">{translate("All runs")}</Link>
+        </p>
+      )}
       <Hands hands={connected} isAdmin={isAdmin} />
       {(runs?.length ?? 0) > 0 && (
         <div className="tiles">
@@ -64,6 +71,7 @@ function isOver({ status }: RunHead): boolean {
 }
 
 function WaitingQuestions({ open }: { readonly open: readonly OpenQuestion[] }): ReactNode {
+  const nameOf = useHandNames();
   if (open.length === 0) return null;
   return (
     <Part title={translate("Waiting for you")} count={open.length} empty="">
@@ -71,7 +79,7 @@ function WaitingQuestions({ open }: { readonly open: readonly OpenQuestion[] }):
         {open.map(({ run, item }) => (
           <Link key={item.question.id} to={`/runs/${run.id}`} className="card ask asked item">
             <span className="grow">
-              <Line text={planTitle(item)} chars={160} />
+              <Line text={planTitle(item, nameOf)} chars={160} />
             </span>
             <span className="end">
               {agoWords(item.askedAt)} · <Line text={run.task} chars={40} />

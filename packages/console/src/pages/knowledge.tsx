@@ -103,7 +103,11 @@ function EntryCard({ entry, changed }: { readonly entry: KnowledgeRecord; readon
           {isVerified ? translate("verified") : translate("not verified")}
         </span>
       </header>
-      {entry.snippet !== "" && <Block text={entry.snippet} lines={6} />}
+      {entry.snippet !== "" && (
+        <div className="prompt">
+          <Block text={entry.snippet} lines={6} />
+        </div>
+      )}
       <div className="facts">
         <span>{translate(TRUST[entry.trust])}</span>
         {entry.source !== null && (

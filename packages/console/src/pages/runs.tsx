@@ -1,5 +1,6 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { ReactNode } from "react";
+import { useHandNames } from "../brain/hand-names.tsx";
 import { readRuns } from "../brain/listed-runs.ts";
 import type { ListedRun } from "../brain/listed-runs.ts";
 import { usePolled } from "../brain/polled.ts";
@@ -31,7 +32,12 @@ const FIELDS: readonly (readonly [field: "agent" | "hand" | "owner", label: Phra
 /** All runs, newest first. */
 export function RunsPage(): ReactNode {
   useTitle(translate("Runs"));
-  const { value: runs, fault, refresh } = usePolled("runs", readRuns);
+  const { value, fault, refresh } = usePolled("runs", readRuns);
+  const nameOf = useHandNames();
+  const runs = useMemo(
+    () => value?.map((run) => (run.hand === undefined ? run : { ...run, hand: nameOf(run.hand) })),
+    [value, nameOf],
+  );
   const [filter, setFilter] = useState(ALL);
   const shown = (runs ?? []).filter((run) => fits(run, filter));
   return (

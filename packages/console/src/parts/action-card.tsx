@@ -2,6 +2,7 @@ import { memo } from "react";
 import type { ReactNode } from "react";
 import type { Outcome, Output } from "@vidro/core";
 import { actionWords, byteWords, planWords, spanWords } from "@vidro/core/text";
+import { useHandNames } from "../brain/hand-names.tsx";
 import type { BackgroundProcess } from "../run/background-process.ts";
 import type { ActionItem } from "../run/conversation.ts";
 import { translate } from "../words/translate.ts";
@@ -20,6 +21,7 @@ export const ActionCard = memo(function ActionCard({
   readonly item: ActionItem;
 }): ReactNode {
   const [mark, tone] = markOf(item);
+  const nameOf = useHandNames();
   const words = item.plan?.kind === "process" ? planWords(item.plan) : actionWords(item.action, WORDS_CHARS);
   return (
     <section
@@ -47,7 +49,7 @@ export const ActionCard = memo(function ActionCard({
         </span>
         {item.hand !== undefined && (
           <span>
-            <TranslatedText phrase="on {hand}" values={{ hand: <b>{item.hand}</b> }} />
+            <TranslatedText phrase="on {hand}" values={{ hand: <b>{nameOf(item.hand)}</b> }} />
           </span>
         )}
         {item.process !== undefined && (

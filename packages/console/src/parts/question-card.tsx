@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Approval, QuestionAsked } from "@vidro/core";
 import { approvalAsked, approvalRows } from "@vidro/core/text";
+import { useHandNames } from "../brain/hand-names.tsx";
 import type { QuestionItem } from "../run/conversation.ts";
 import { languageNow, translate } from "../words/translate.ts";
 import { Answers } from "./answers.tsx";
@@ -56,6 +57,7 @@ function silenceWords({ expiresAt }: QuestionAsked): string {
 
 /** The facts of a plan; a change of a file is shown as a diff. */
 function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about: Approval }): ReactNode {
+  const nameOf = useHandNames();
   if (about.plan === undefined) return null;
   const verdict = item.verdict ?? {
     decision: "ask",
@@ -65,7 +67,12 @@ function PlanRows({ item, about }: { readonly item: QuestionItem; readonly about
   };
   const diff = about.plan.kind === "file" && item.action !== undefined ? diffOf(item.action.input) : undefined;
   const rows = approvalRows(
-    { plan: about.plan, verdict, action: item.action, ...(about.hand === undefined ? {} : { hand: about.hand }) },
+    {
+      plan: about.plan,
+      verdict,
+      action: item.action,
+      ...(about.hand === undefined ? {} : { hand: nameOf(about.hand) }),
+    },
     languageNow(),
   ).filter(([name, text]) => text !== "" && (diff === undefined || !diff.fields.includes(name)));
   return (
