@@ -124,6 +124,7 @@ test("an agent is made, changed, talked to and deleted on its page", async () =>
   await form.getByLabel("Name").fill("clerk");
   await form.getByLabel("What it is for").fill("keeps lists");
   await form.getByLabel("Prompt").fill("You keep lists.");
+  await form.getByRole("group", { name: "Tools of the agent" }).locator("summary").click();
   await form.getByText("shell", { exact: true }).click();
   await shown.assertAccessible();
   await form.getByRole("button", { name: "Save" }).click();

@@ -9,6 +9,8 @@ import "./cards.css";
 import "./lists.css";
 // oxlint-disable-next-line import/no-unassigned-import -- a style has no value
 import "./places.css";
+// oxlint-disable-next-line import/no-unassigned-import -- a style has no value
+import "./chat.css";
 
 await openLanguage();
 const root = document.querySelector("#root");

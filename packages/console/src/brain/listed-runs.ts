@@ -8,18 +8,20 @@ export interface ListedRun extends RunHead {
   readonly model?: string;
   /** Ids of its hands, separated by commas. */
   readonly hand?: string;
+  /** The run and the entry that it was forked from. */
+  readonly forked?: { readonly run: string; readonly seq: number };
   /** The sums of its thread, which are its own where `runs` is 1. */
   readonly spent?: SpendingRow;
 }
 
 /** The runs that are open and what they were started with, newest first. */
 export function readOpenRuns(): Promise<readonly ListedRun[]> {
-  return readFacts(`open=true&limit=${CONSOLE_LIMITS.openRuns}`);
+  return readListed(`open=true&limit=${CONSOLE_LIMITS.openRuns}`);
 }
 
 /** The last runs with what they were started with and what models used for them, newest first. */
 export async function readRuns(): Promise<readonly ListedRun[]> {
-  const runs = await readFacts(`limit=${CONSOLE_LIMITS.runs}`);
+  const runs = await readListed(`limit=${CONSOLE_LIMITS.runs}`);
   if (runs.length === 0) return runs;
   const since = Math.min(...runs.map(({ startedAt }) => startedAt));
   const sums = new Map((await vidro.usage("thread", { since })).map((row) => [`${row.owner} ${row.key}`, row]));
@@ -29,7 +31,8 @@ export async function readRuns(): Promise<readonly ListedRun[]> {
   });
 }
 
-async function readFacts(query: string): Promise<readonly ListedRun[]> {
+/** Runs that a query asks for, with what they were started with, newest first. */
+export async function readListed(query: string): Promise<readonly ListedRun[]> {
   const { runs } = await request("GET", `/v1/runs?facts=true&${query}`);
   return Array.isArray(runs) ? runs : [];
 }

@@ -2,28 +2,35 @@ import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS, parentOfThread } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
-import { vidro } from "../brain/connection.ts";
+import { readChatLine, readEditions } from "../brain/chat-line.ts";
+import { faultWords, vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { useRun } from "../brain/run-journal.ts";
 import { Composer } from "../parts/composer.tsx";
-import { ForkForm } from "../parts/fork-form.tsx";
 import { ToolSwitches } from "../parts/tool-switches.tsx";
-import { Link } from "../parts/route.tsx";
+import { go, Link } from "../parts/route.tsx";
+import { useStayAtEnd } from "../parts/stay-at-end.ts";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
+import type { Edition } from "../run/editions.ts";
 import { translate } from "../words/translate.ts";
-import { ConversationView, statusOf } from "./run.tsx";
+import { ConversationView, isOpenRun, statusOf } from "./run.tsx";
 
 /** A conversation with an agent, whose tools can be switched off and on between two messages. */
 export function ChatPage({ thread }: { readonly thread: string | undefined }): ReactNode {
   useTitle(translate("Chat"));
-  const { value: runs = [], refresh } = usePolled(`thread-${thread ?? ""}`, async () =>
-    thread === undefined ? [] : (await vidro.list({ thread, limit: CONSOLE_LIMITS.chatRuns })).toReversed(),
-  );
+  const {
+    value: runs = [],
+    fault,
+    refresh,
+  } = usePolled(`thread-${thread ?? ""}`, async () => (thread === undefined ? [] : readChatLine(thread)));
+  const { value: editions } = usePolled("editions", readEditions, CONSOLE_LIMITS.catalogMs);
   const { value: tools = [] } = usePolled("tools", () => vidro.tools(), CONSOLE_LIMITS.catalogMs);
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
   const last = runs.at(-1);
   useLastTools(last, tools, setOff);
+  const isFork = runs.some((run) => run.thread === thread && run.forked !== undefined);
+  useStayAtEnd(thread !== undefined);
   const enabled = tools.map(({ name }) => name).filter((name) => !off.has(name));
   return (
     <>
@@ -35,10 +42,16 @@ export function ChatPage({ thread }: { readonly thread: string | undefined }): R
           </Link>
         )}
       </div>
-      {runs.map((run) => (
-        <ChatRun key={run.id} id={run.id} />
+      {fault !== undefined && <p className="fault">{fault}</p>}
+      {runs.map(({ id }) => (
+        <ChatRun key={id} id={id} editions={editions?.get(id)} />
       ))}
-      <Composer thread={thread} tools={off.size === 0 ? undefined : enabled} sent={refresh} />
+      <Composer
+        thread={thread}
+        like={isFork ? last : undefined}
+        tools={off.size === 0 ? undefined : enabled}
+        sent={refresh}
+      />
       <ToolSwitches
         title={translate("Tools of this conversation")}
         tools={tools}
@@ -76,35 +89,53 @@ function useLastTools(
   }, [isTaken, last, tools, setOff]);
 }
 
-function ChatRun({ id }: { readonly id: string }): ReactNode {
+function ChatRun({
+  id,
+  editions,
+}: {
+  readonly id: string;
+  readonly editions: readonly Edition[] | undefined;
+}): ReactNode {
   const run = useRun(id);
-  const isOpen = statusOf(run) === "running" || statusOf(run) === "asking";
+  const [fault, setFault] = useState("");
+  const tell = (thrown: unknown): void => setFault(faultWords(thrown));
+  const stop = (): void => void vidro.attach(id).abort().catch(tell);
+  const again = (): void => {
+    const task = run.state?.started.task ?? "";
+    vidro
+      .attach(id)
+      .fork({ task })
+      .then((fork) => go(chatPlace(fork)), tell);
+  };
   return (
     <section className="chat-run" aria-label={translate("One task of the conversation")} data-status={statusOf(run)}>
-      <ConversationView run={run} />
+      <ConversationView run={run} placeOf={chatPlace} editions={editions} />
       <div className="row">
         <Link to={`/runs/${id}`} className="quiet small">
           {translate("The run")}
         </Link>
-        {isOpen ? (
-          <button
-            type="button"
-            className="small no"
-            onClick={() =>
-              void vidro
-                .attach(id)
-                .abort()
-                .catch(() => undefined)
-            }
-          >
+        {isOpenRun(run) ? (
+          <button type="button" className="small no" onClick={stop}>
             {translate("Stop")}
           </button>
         ) : (
-          <ForkForm run={id} />
+          <button type="button" className="small" onClick={again}>
+            {translate("Try again")}
+          </button>
+        )}
+        {run.fault !== undefined && <span className="fault">{run.fault}</span>}
+        {fault !== "" && (
+          <span role="alert" className="fault">
+            {fault}
+          </span>
         )}
       </div>
     </section>
   );
+}
+
+function chatPlace({ thread }: RunHead): string {
+  return `/chat/${thread}`;
 }
 
 /** The conversations that there are, by their first task. */

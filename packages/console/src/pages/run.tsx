@@ -1,15 +1,21 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { ReactNode } from "react";
+import type { RunHead } from "@vidro/core";
+import { DIRECT } from "@vidro/core/run";
 import { dollarWords, spanWords } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
+import { useHandNames } from "../brain/hand-names.tsx";
 import { useRun } from "../brain/run-journal.ts";
 import type { RunView } from "../brain/run-journal.ts";
 import type { Item } from "../run/conversation.ts";
+import type { Edition } from "../run/editions.ts";
 import { ConversationItem, Thought } from "../parts/conversation-item.tsx";
 import { ForkForm } from "../parts/fork-form.tsx";
 import { JournalView } from "../parts/journal-view.tsx";
+import { useNow } from "../parts/now.ts";
 import { RunTree } from "../parts/run-tree.tsx";
 import { SayForm } from "../parts/say-form.tsx";
+import { useStayAtEnd } from "../parts/stay-at-end.ts";
 import { Link } from "../parts/route.tsx";
 import { Block, Line } from "../parts/text.tsx";
 import { TimelineView } from "../parts/timeline-view.tsx";
@@ -17,6 +23,7 @@ import { useTitle } from "../parts/title.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { statusWords } from "../parts/words.ts";
 import { countOf, localeNow, translate } from "../words/translate.ts";
+import { TranslatedText } from "../words/translated.tsx";
 
 /** The views of a run, by their names in the address. */
 const VIEWS = ["conversation", "timeline", "journal"] as const;
@@ -29,10 +36,14 @@ export function RunPage({ id, address }: { readonly id: string; readonly address
   const seq = Number(/^#seq=(\d+)$/.exec(address.hash)?.[1] ?? 0) || undefined;
   // An address with an entry alone means the entry in the journal.
   const view = VIEWS.find((name) => name === named) ?? (seq === undefined ? "conversation" : "journal");
-  useTitle(run.state?.started.task ?? translate("Run"));
+  useTitle(run.state?.started.task ?? translate("The run"));
+  const isOpen = isOpenRun(run);
+  const now = useNow(isOpen);
+  const timeline = isOpen ? { ...run.timeline, to: Math.max(now, run.timeline.to) } : run.timeline;
+  if (run.state === undefined) return <RunUnread fault={run.fault} />;
   return (
     <>
-      <RunHeader run={run} />
+      <RunHeader run={run} tookMs={timeline.to - timeline.from} />
       <RunTree run={run} />
       <nav className="tabs" aria-label={translate("Views of the run")}>
         {VIEWS.map((name) => (
@@ -44,7 +55,7 @@ export function RunPage({ id, address }: { readonly id: string; readonly address
       </nav>
       {run.fault !== undefined && <p className="fault">{run.fault}</p>}
       {view === "conversation" && <LiveConversation run={run} />}
-      {view === "timeline" && <TimelineView run={id} timeline={run.timeline} />}
+      {view === "timeline" && <TimelineView run={id} timeline={timeline} />}
       {view === "journal" && <JournalView run={id} entries={run.entries} target={seq} />}
     </>
   );
@@ -58,23 +69,38 @@ export function statusOf({ state }: RunView): "running" | "asking" | "finished" 
   return type === "run.finished" ? "finished" : type === "run.failed" ? "failed" : "aborted";
 }
 
-function RunHeader({ run }: { readonly run: RunView }): ReactNode {
-  const { state, timeline } = run;
+/** Whether a run that was read still goes on. */
+export function isOpenRun(run: RunView): boolean {
+  return run.state !== undefined && run.state.phase.name !== "ended";
+}
+
+/** A run whose journal is not there yet, or cannot be read. */
+function RunUnread({ fault }: { readonly fault: string | undefined }): ReactNode {
+  return (
+    <>
+      <h1>{fault === undefined ? translate("Reading the journal…") : translate("The run")}</h1>
+      {fault !== undefined && <p className="fault">{fault}</p>}
+    </>
+  );
+}
+
+function RunHeader({ run, tookMs }: { readonly run: RunView; readonly tookMs: number }): ReactNode {
+  const { state } = run;
   const [fault, setFault] = useState("");
-  if (state === undefined) return <h1>{translate("Reading the journal…")}</h1>;
+  const nameOf = useHandNames();
+  if (state === undefined) return null;
   const status = statusOf(run);
   const [word, tone] = statusWords({ status });
   const { started, used } = state;
-  const isOpen = status === "running" || status === "asking";
   const stop = (): void =>
     void vidro
       .attach(run.id)
       .abort()
       .catch((thrown: unknown) => setFault(faultWords(thrown)));
   return (
-    <div className="head">
+    <div className="head run-head">
       <div className="grow">
-        <h1>
+        <h1 title={started.task.slice(0, TITLE_CHARS)}>
           <Line text={started.task} />
         </h1>
         <div className="chips">
@@ -82,21 +108,26 @@ function RunHeader({ run }: { readonly run: RunView }): ReactNode {
             {word}
           </span>
           {status === "asking" && <Link to={`/runs/${run.id}#question`}>{translate("Go to the question")}</Link>}
-          <span>{translate("{agent} with {model}", { agent: started.agent, model: started.model })}</span>
-          <span>{translate("on {hand}", { hand: started.hand })}</span>
+          <span>{translate("{agent} with {model}", { agent: started.agent, model: chainWords(started.model) })}</span>
+          <span>
+            <TranslatedText
+              phrase="on {hand}"
+              values={{ hand: <Link to="/hands">{nameOf(started.hand).slice(0, TITLE_CHARS)}</Link> }}
+            />
+          </span>
           <span>{countOf(used.steps, "step")}</span>
           <span>{countOf(used.actions, "action")}</span>
           <span>
             {countOf(used.tokens, "token")}
             {used.costUsd > 0 && ` · ${dollarWords(used.costUsd)}`}
           </span>
-          <span>{spanWords(timeline.to - timeline.from)}</span>
+          <span>{spanWords(tookMs)}</span>
         </div>
         {fault !== "" && <p className="fault">{fault}</p>}
       </div>
       <div className="row">
         <ForkForm run={run.id} />
-        {isOpen && (
+        {isOpenRun(run) && (
           <button type="button" className="no" onClick={stop}>
             {translate("Stop")}
           </button>
@@ -106,35 +137,49 @@ function RunHeader({ run }: { readonly run: RunView }): ReactNode {
   );
 }
 
-const NEAR_END_PX = 160;
+const TITLE_CHARS = 300;
 
-/** The conversation of one run with the line to say something; who reads at its end stays there while it grows. */
+/** The models that are asked one after the other. */
+function chainWords(models: string): string {
+  return models.split(",").join(" → ");
+}
+
+/** The conversation of one run with the line to say something. */
 function LiveConversation({ run }: { readonly run: RunView }): ReactNode {
-  const isAtEnd = useRef(location.hash === "#question");
-  const status = statusOf(run);
-  useEffect(() => {
-    const look = (): void => {
-      isAtEnd.current = scrollY + innerHeight > document.documentElement.scrollHeight - NEAR_END_PX;
-    };
-    addEventListener("scroll", look, { passive: true });
-    return () => removeEventListener("scroll", look);
-  }, []);
-  useEffect(() => {
-    if (isAtEnd.current) scrollTo(0, document.documentElement.scrollHeight);
-  });
+  useStayAtEnd(location.hash === "#question");
   return (
     <>
-      <ConversationView run={run} />
-      {(status === "running" || status === "asking") && <SayForm run={run.id} />}
+      <ConversationView run={run} placeOf={runPlace} />
+      {isOpenRun(run) && <SayForm run={run.id} />}
     </>
   );
 }
 
+function runPlace({ id }: RunHead): string {
+  return `/runs/${id}`;
+}
+
 /** The conversation of a run, with what is only live at its end. */
-export function ConversationView({ run }: { readonly run: RunView }): ReactNode {
-  const agent = run.state?.started.agent ?? "";
+export function ConversationView(props: {
+  readonly run: RunView;
+  /** The page that shows a run that was started with other words. */
+  readonly placeOf: (fork: RunHead) => string;
+  readonly editions?: readonly Edition[] | undefined;
+}): ReactNode {
+  const { run, placeOf, editions } = props;
+  const { agent = "", parent } = run.state?.started ?? {};
   const { id } = run;
-  const draw = useCallback((item: Item) => <ConversationItem run={id} agent={agent} item={item} />, [id, agent]);
+  const isOpen = isOpenRun(run);
+  // The words of a helper's task are a model's, and those of a direct run are a command.
+  const isOwn = run.state !== undefined && parent === undefined && agent !== DIRECT;
+  const editTarget = useMemo(
+    () => (isOwn ? { run: id, isOpen, placeOf, editions } : undefined),
+    [isOwn, id, isOpen, placeOf, editions],
+  );
+  const draw = useCallback(
+    (item: Item) => <ConversationItem run={id} agent={agent} item={item} editTarget={editTarget} />,
+    [id, agent, editTarget],
+  );
   return (
     <div className="flow">
       <VirtualList

@@ -1,12 +1,14 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { CONSOLE_LIMITS } from "@vidro/core";
+import { CONSOLE_LIMITS, RUN_LIMITS } from "@vidro/core";
 import type { FilePart } from "@vidro/core";
 import { faultWords, vidro } from "../brain/connection.ts";
+import type { ListedRun } from "../brain/listed-runs.ts";
 import { usePolled } from "../brain/polled.ts";
 import { translate } from "../words/translate.ts";
 import { Attachments } from "./attachments.tsx";
 import { Choice } from "./choice.tsx";
+import { MessageField } from "./message-field.tsx";
 import { go, useAddress } from "./route.tsx";
 
 /** Who does what a message asks for: an agent, a hand and a model; an empty text stands for the usual one. */
@@ -19,22 +21,29 @@ interface RunChoices {
 /** The line for the next message of a conversation, which it begins when there is none. */
 export function Composer(props: {
   readonly thread: string | undefined;
+  /** The run whose agent and hand are gone on with, where no conversation on record names them. */
+  readonly like: ListedRun | undefined;
   readonly tools: readonly string[] | undefined;
   readonly sent: () => void;
 }): ReactNode {
-  const { thread, tools, sent } = props;
+  const { thread, like, tools, sent } = props;
   const first = useAddress().searchParams.get("agent") ?? "";
   const [choices, setChoices] = useState<RunChoices>({ agent: first, hand: "", model: "" });
   const [words, setWords] = useState("");
   const [files, setFiles] = useState<readonly FilePart[]>([]);
   const [fault, setFault] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const isReady = words.trim() !== "" && !isBusy;
   const send = async (): Promise<void> => {
+    if (!isReady) return;
+    setBusy(true);
     setFault("");
     const { agent, hand, model } = choices;
     try {
       const id = thread ?? (await vidro.conversations.create(agent === "" ? {} : { agent })).id;
       await vidro.run(words.trim(), {
         thread: id,
+        ...settingOf(like),
         ...(files.length === 0 ? {} : { files }),
         ...(tools === undefined ? {} : { tools }),
         ...(hand === "" ? {} : { hand }),
@@ -47,33 +56,33 @@ export function Composer(props: {
     } catch (thrown) {
       setFault(faultWords(thrown));
     }
+    setBusy(false);
   };
   return (
     <form
-      className="compose"
+      className={thread === undefined ? "compose" : "compose at-end"}
       onSubmit={(event) => {
         event.preventDefault();
-        if (words.trim() !== "") void send();
+        void send();
       }}
     >
-      <input
-        aria-label={translate("Message")}
-        placeholder={translate("What should be done?")}
-        value={words}
-        onChange={({ target }) => setWords(target.value)}
-      />
+      <MessageField words={words} change={setWords} send={() => void send()} chars={RUN_LIMITS.taskChars} />
       <Attachments files={files} change={setFiles} />
       <ChoiceFields isNew={thread === undefined} choices={choices} change={setChoices} />
-      <button type="submit" className="do" disabled={words.trim() === ""}>
+      <button type="submit" className="do" disabled={!isReady}>
         {translate("Send")}
       </button>
-      {fault !== "" && (
-        <p role="alert" className="fault">
-          {fault}
-        </p>
-      )}
+      <p role="alert" className="fault">
+        {fault}
+      </p>
     </form>
   );
+}
+
+/** Agent and hand of a run, where they are not the usual ones. */
+function settingOf(run: ListedRun | undefined): { readonly agent?: string; readonly hand?: string } {
+  const { agent = "bunny", hand = "local" } = run ?? {};
+  return { ...(agent === "bunny" ? {} : { agent }), ...(hand === "local" ? {} : { hand }) };
 }
 
 /** The agent of a new conversation, and hand and model of its next message. */

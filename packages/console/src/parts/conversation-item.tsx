@@ -5,6 +5,8 @@ import { spanWords } from "@vidro/core/text";
 import type { Item, PlanItem } from "../run/conversation.ts";
 import { translate } from "../words/translate.ts";
 import { ActionCard } from "./action-card.tsx";
+import { OwnMessage } from "./own-message.tsx";
+import type { EditTarget } from "./own-message.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { visible } from "./text.tsx";
 
@@ -13,11 +15,13 @@ export const ConversationItem = memo(function ConversationItem(props: {
   readonly run: string;
   readonly agent: string;
   readonly item: Item;
+  /** Own messages can be sent again with other words. */
+  readonly editTarget: EditTarget | undefined;
 }): ReactNode {
-  const { run, agent, item } = props;
+  const { run, agent, item, editTarget } = props;
   switch (item.kind) {
     case "task":
-      return <SpokenText className="said me" text={[item.text, ...(item.files ?? [])].join("\n")} />;
+      return <OwnMessage text={item.text} files={item.files} editTarget={editTarget} />;
     case "said":
       return <SpokenText className="said" who={agent} text={item.text} />;
     case "thought":
@@ -25,7 +29,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
     case "note":
       return <SpokenText className="said note" who={translate("{agent} notes", { agent })} text={item.text} />;
     case "remark":
-      return <SpokenText className="said me" who={item.by} text={item.text} />;
+      return <OwnMessage text={item.text} who={item.by} editTarget={editTarget} remarkSeq={item.seq} />;
     case "plan":
       return item.steps.length === 0 ? null : <PlanList plan={item} />;
     case "healing":

@@ -30,14 +30,17 @@ export function Link(props: {
   readonly className?: string;
   readonly current?: boolean;
   readonly title?: string;
+  /** What the link is read out as, where its children are a sign. */
+  readonly label?: string;
   readonly children: ReactNode;
 }): ReactNode {
-  const { to, className, current, title, children } = props;
+  const { to, className, current, title, label, children } = props;
   return (
     <a
       href={to}
       className={className}
-      title={title}
+      title={title ?? label}
+      aria-label={label}
       aria-current={current === true ? "page" : undefined}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;

@@ -10,7 +10,7 @@ import { Link } from "./route.tsx";
 import { Line } from "./text.tsx";
 import { shortId, statusWords, tookWords } from "./words.ts";
 
-/** The run that a run helps, and the runs that help it. */
+/** The run that a run helps or was forked from, and the runs that help it. */
 export function RunTree({ run }: { readonly run: RunView }): ReactNode {
   const { items, actions } = run.conversation;
   // The list of items grows in place; only an action can be one that delegates.
@@ -18,13 +18,20 @@ export function RunTree({ run }: { readonly run: RunView }): ReactNode {
     () => items.some((item) => item.kind === "action" && item.action.tool === DELEGATE),
     [items, actions.size],
   );
-  const parent = run.state?.started.parent;
+  const { parent, forked } = run.state?.started ?? {};
   return (
     <>
       {parent !== undefined && (
         <p className="small">
           <Link to={`/runs/${parent.run}#seq=${parent.seq}`}>
             {translate("It helps the run {id}", { id: shortId(parent.run) })}
+          </Link>
+        </p>
+      )}
+      {forked !== undefined && (
+        <p className="small">
+          <Link to={`/runs/${forked.run}?view=journal#seq=${forked.seq}`}>
+            {translate("Forked from the run {id} at entry {n}", { id: shortId(forked.run), n: forked.seq })}
           </Link>
         </p>
       )}

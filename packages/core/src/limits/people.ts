@@ -100,6 +100,8 @@ export const CODE_LIMITS = {
 export const CONSOLE_LIMITS = {
   /** Interval at which lists are read again. */
   pollMs: 2 * SECOND_MS,
+  /** Interval at which a duration that still grows is shown again. */
+  tickMs: SECOND_MS,
   /** Interval at which agents and tools are read again. */
   catalogMs: 10 * SECOND_MS,
   /** Interval at which the telemetry of a hand is read again. */
