@@ -115,14 +115,13 @@ test("an item that changes is another object, so that only it is drawn again", (
 
 test("each end of a run is shown", () => {
   assert.partialDeepStrictEqual(lastOf(conversationOf({ type: "run.aborted", reason: "stopped" })), {
-    kind: "failure",
-    isStopped: true,
+    kind: "stop",
     text: "stopped",
   });
   const fault = { code: "STEP_LIMIT", message: "too many" } as const;
   assert.partialDeepStrictEqual(lastOf(conversationOf({ type: "run.failed", fault })), {
     kind: "failure",
-    text: "too many",
+    fault,
   });
 });
 

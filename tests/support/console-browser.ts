@@ -98,8 +98,9 @@ export class ConsolePage {
   }
 
   /** Starts a run; resolves to its id when its page says that it has ended or waits for a person. */
-  async startRun(task: string): Promise<string> {
-    const id = textIn(await this.post("/v1/runs", { task }), "id") ?? "";
+  async startRun(task: string, model?: string): Promise<string> {
+    const body = { task, ...(model === undefined ? {} : { model }) };
+    const id = textIn(await this.post("/v1/runs", body), "id") ?? "";
     await this.open(`/runs/${id}`);
     await this.page.locator(".chips .state:not(.running)").waitFor();
     return id;

@@ -1,7 +1,8 @@
 import { Vidro, VidroError } from "@vidro/client";
-import { isObject, textIn } from "@vidro/core";
+import { FAULTS, isObject, textIn } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { translate } from "../words/translate.ts";
+import { faultSentence, faultText } from "@vidro/core/text";
+import { faultTable, translate } from "../words/translate.ts";
 
 /** The brain that serves this page. It does not repeat: the page itself waits until the brain is back. */
 export const vidro = new Vidro({ url: location.origin, retries: 0 });
@@ -26,7 +27,7 @@ export async function requestStream(path: string, init: RequestInit): Promise<Re
   try {
     response = await fetch(location.origin + path, { ...init, cache: "no-store" });
   } catch (cause) {
-    throw new VidroError("CONNECTION_LOST", translate("The brain does not answer."), { cause });
+    throw new VidroError("CONNECTION_LOST", FAULTS.CONNECTION_LOST.says, { cause });
   }
   if (response.ok) return response;
   const said = await objectIn(response);
@@ -40,9 +41,16 @@ async function objectIn(response: Response): Promise<JsonObject> {
   return isObject(said) ? said : {};
 }
 
-/** The failure, in the brain's words. */
+/** The failure: in English in the brain's words, in another language what its code means with those words below. */
 export function faultWords(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : translate("Something went wrong.");
+  if (!(thrown instanceof VidroError))
+    return thrown instanceof Error ? thrown.message : translate("Something went wrong.");
+  const { says, next, detail } = faultText(thrown, faultTable());
+  const isGeneral = thrown.message === faultSentence(thrown.code);
+  // The words of this one failure often say what to do; those of the table leave it to their second sentence.
+  return isGeneral && next !== undefined
+    ? `${says} ${next}`
+    : [says, ...(detail === undefined ? [] : [detail])].join("\n");
 }
 
 /** Whether a failure means that the brain cannot be reached now, and may be later. */

@@ -1,12 +1,13 @@
 import { memo } from "react";
 import type { ReactNode } from "react";
-import type { Outcome, Output } from "@vidro/core";
-import { actionWords, byteWords, planWords, spanWords } from "@vidro/core/text";
+import type { FaultReport, Outcome, Output, Verdict } from "@vidro/core";
+import { actionWords, byteWords, planWords, reasonWords, spanWords } from "@vidro/core/text";
 import { useHandNames } from "../brain/hand-names.tsx";
 import type { BackgroundProcess } from "../run/background-process.ts";
 import type { ActionItem } from "../run/conversation.ts";
-import { translate } from "../words/translate.ts";
+import { languageNow, translate } from "../words/translate.ts";
 import { TranslatedText } from "../words/translated.tsx";
+import { FaultNote } from "./fault-note.tsx";
 import { Link } from "./route.tsx";
 import { Block, Line } from "./text.tsx";
 import { WholeOutput } from "./whole-output.tsx";
@@ -42,7 +43,7 @@ export const ActionCard = memo(function ActionCard({
       {item.outcome?.kind === "process" && item.outcome.spool !== undefined && (
         <WholeOutput run={run} action={item.action.id} bytes={item.outcome.stdout.bytes + item.outcome.stderr.bytes} />
       )}
-      {item.fault !== undefined && <Block text={item.fault.message} />}
+      {item.fault !== undefined && <FaultNote fault={faultOf(item.fault, item.verdict)} hasNext={false} />}
       <div className="facts">
         <span>
           <TranslatedText phrase="tool {tool}" values={{ tool: <b>{item.action.tool}</b> }} />
@@ -58,7 +59,7 @@ export const ActionCard = memo(function ActionCard({
           </span>
         )}
         {item.verdict !== undefined && (
-          <span title={item.verdict.reason}>
+          <span title={reasonWords(item.verdict.reason, languageNow())}>
             {decisionWords(item.verdict.decision)[0]},{" "}
             <TranslatedText phrase="rule {rule}" values={{ rule: <b>{item.verdict.rule}</b> }} />
           </span>
@@ -70,6 +71,12 @@ export const ActionCard = memo(function ActionCard({
 });
 
 const WORDS_CHARS = 400;
+
+/** A fault with the reason of a denial in the reader's language. */
+function faultOf(fault: FaultReport, verdict: Verdict | undefined): FaultReport {
+  const isDenied = fault.code === "POLICY_DENIED" && verdict !== undefined;
+  return isDenied ? { ...fault, message: reasonWords(verdict.reason, languageNow()) } : fault;
+}
 
 function OutcomeText({ outcome }: { readonly outcome: Outcome }): ReactNode {
   if (outcome.kind === "value") return outcome.text === "" ? null : <Block text={outcome.text} />;

@@ -1,10 +1,11 @@
 import { memo } from "react";
 import type { ReactNode } from "react";
 import type { Json } from "@vidro/core";
-import { spanWords } from "@vidro/core/text";
 import type { Item, PlanItem } from "../run/conversation.ts";
 import { translate } from "../words/translate.ts";
 import { ActionCard } from "./action-card.tsx";
+import { FaultNote } from "./fault-note.tsx";
+import { HealingNote } from "./healing-note.tsx";
 import { OwnMessage } from "./own-message.tsx";
 import type { EditTarget } from "./own-message.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -33,14 +34,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
     case "plan":
       return item.steps.length === 0 ? null : <PlanList plan={item} />;
     case "healing":
-      return (
-        <p className="heal">
-          <span aria-hidden="true">⟳</span>{" "}
-          <bdi>{item.text === "" ? translate("The earlier conversation was summed up.") : visible(item.text)}</bdi>
-          {item.delayMs > 0 && ` · ${translate("waits {span}", { span: spanWords(item.delayMs) })}`}{" "}
-          <span className="quiet">seq {item.seq}</span>
-        </p>
-      );
+      return <HealingNote item={item} />;
     case "result":
       return (
         <SpokenText
@@ -51,17 +45,17 @@ export const ConversationItem = memo(function ConversationItem(props: {
       );
     case "failure":
       return (
-        <section className={item.isStopped ? "card end" : "card end bad"}>
-          <header>
-            <span className="mark bad" aria-hidden="true">
-              {item.isStopped ? "■" : "✗"}
-            </span>
-            <span className="grow">{item.isStopped ? translate("Stopped") : translate("The run failed")}</span>
-          </header>
+        <EndCard mark="✗" title={translate("The run failed")}>
+          <FaultNote fault={item.fault} hasNext />
+        </EndCard>
+      );
+    case "stop":
+      return (
+        <EndCard mark="■" title={translate("Stopped")}>
           <p className="body">
             <bdi>{visible(item.text)}</bdi>
           </p>
-        </section>
+        </EndCard>
       );
     case "action":
       // An action that was not begun is in the question about it.
@@ -70,6 +64,21 @@ export const ConversationItem = memo(function ConversationItem(props: {
       return <QuestionCard run={run} item={item} />;
   }
 });
+
+/** The end of a run that has no answer. */
+function EndCard(props: { readonly mark: string; readonly title: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <section className="card end">
+      <header>
+        <span className="mark bad" aria-hidden="true">
+          {props.mark}
+        </span>
+        <span className="grow">{props.title}</span>
+      </header>
+      {props.children}
+    </section>
+  );
+}
 
 /** What the model thought, folded to its first line. */
 export function Thought({ text, isOpen = false }: { readonly text: string; readonly isOpen?: boolean }): ReactNode {

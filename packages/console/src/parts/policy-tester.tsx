@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 import type { JsonObject } from "@vidro/core";
-import { planWords } from "@vidro/core/text";
+import { planWords, reasonWords } from "@vidro/core/text";
 import { faultWords } from "../brain/connection.ts";
 import { explainAction } from "../brain/policy.ts";
 import type { PolicyAnswer } from "../brain/policy.ts";
 import { wordsOfLine } from "../run/command-line.ts";
-import { translate } from "../words/translate.ts";
+import { languageNow, translate } from "../words/translate.ts";
 import type { Phrase } from "../words/words.ts";
 import { wholeText } from "./text.tsx";
 import { decisionWords } from "./words.ts";
@@ -83,7 +83,7 @@ function Answer({ answer }: { readonly answer: PolicyAnswer }): ReactNode {
   const rows: readonly (readonly [name: Phrase, text: string])[] = [
     ["plan", planWords(answer.plan)],
     ["rule", `${answer.rule} (${answer.class})`],
-    ["why", answer.reason],
+    ["why", reasonWords(answer.reason, languageNow())],
   ];
   return (
     <div className="card verdict">

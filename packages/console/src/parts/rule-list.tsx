@@ -2,9 +2,9 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { commandLine } from "@vidro/core/text";
+import { commandLine, reasonWords } from "@vidro/core/text";
 import type { ListedRule } from "../brain/policy.ts";
-import { countOf, translate } from "../words/translate.ts";
+import { countOf, languageNow, translate } from "../words/translate.ts";
 import { Block, Line } from "./text.tsx";
 import { decisionWords } from "./words.ts";
 
@@ -52,7 +52,7 @@ function RuleRow({ rule: listed }: { readonly rule: ListedRule }): ReactNode {
         <div className="body">
           {reason !== undefined && (
             <p>
-              <Line text={reason} />
+              <Line text={reasonWords(reason, languageNow())} />
             </p>
           )}
           <ExampleList title={translate("Matches")} examples={examples["match"]} />

@@ -1,5 +1,16 @@
-import { thinkingIn } from "@vidro/core";
-import type { Action, Entry, FaultReport, Json, Outcome, Plan, QuestionAsked, RunStarted, Verdict } from "@vidro/core";
+import { textIn, thinkingIn } from "@vidro/core";
+import type {
+  Action,
+  Entry,
+  FaultReport,
+  HealTried,
+  Json,
+  Outcome,
+  Plan,
+  QuestionAsked,
+  RunStarted,
+  Verdict,
+} from "@vidro/core";
 import { backgroundProcessIn } from "./background-process.ts";
 import type { BackgroundProcess } from "./background-process.ts";
 
@@ -42,6 +53,17 @@ export interface PlanItem {
   readonly isOver: boolean;
 }
 
+/** An attempt to recover, by its name; for the name "" the conversation was summed up. */
+export interface HealingItem {
+  readonly kind: "healing";
+  readonly seq: number;
+  readonly healing: string;
+  readonly text: string;
+  readonly delayMs: number;
+  /** The code of the fault that it recovers from. */
+  readonly code?: string;
+}
+
 /** One item of the conversation. */
 export type Item =
   | { readonly kind: "task"; readonly seq: number; readonly text: string; readonly files?: readonly string[] }
@@ -50,9 +72,10 @@ export type Item =
   | { readonly kind: "note"; readonly seq: number; readonly text: string }
   | { readonly kind: "remark"; readonly seq: number; readonly text: string; readonly by: string }
   | PlanItem
-  | { readonly kind: "healing"; readonly seq: number; readonly text: string; readonly delayMs: number }
+  | HealingItem
   | { readonly kind: "result"; readonly seq: number; readonly result: Json; readonly isUnmet: boolean }
-  | { readonly kind: "failure"; readonly seq: number; readonly text: string; readonly isStopped: boolean }
+  | { readonly kind: "failure"; readonly seq: number; readonly fault: FaultReport }
+  | { readonly kind: "stop"; readonly seq: number; readonly text: string }
   | ActionItem
   | QuestionItem;
 
@@ -92,7 +115,7 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
     case "remark.made":
       return push(before, { kind: "remark", seq, text: event.text, by: event.by });
     case "context.compacted":
-      return push(before, { kind: "healing", seq, text: "", delayMs: 0 });
+      return push(before, { kind: "healing", seq, healing: "", text: "", delayMs: 0 });
     case "plan.made":
       return changePlan(before, () => ({ ...NO_PLAN, steps: event.steps }));
     case "policy.judged":
@@ -110,7 +133,7 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
     case "question.answered":
       return answer(before, { text: event.answer, ...(event.by === undefined ? {} : { by: event.by }) });
     case "heal.tried":
-      return push(before, { kind: "healing", seq, text: event.description, delayMs: event.delayMs });
+      return push(before, healingItem(seq, event));
     case "run.finished":
       return push(endProcesses(finishPlan(before)), {
         kind: "result",
@@ -119,9 +142,9 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
         isUnmet: event.unmet === true,
       });
     case "run.failed":
-      return push(endProcesses(before), { kind: "failure", seq, text: event.fault.message, isStopped: false });
+      return push(endProcesses(before), { kind: "failure", seq, fault: event.fault });
     case "run.aborted":
-      return push(endProcesses(before), { kind: "failure", seq, text: event.reason, isStopped: true });
+      return push(endProcesses(before), { kind: "stop", seq, text: event.reason });
     default:
       return before;
   }
@@ -130,6 +153,11 @@ export function foldConversation(before: RunConversation, { seq, at, event }: En
 function taskItem(seq: number, { task, files }: RunStarted): Item {
   const names = files?.map(({ name, mediaType }) => name ?? mediaType);
   return { kind: "task", seq, text: task, ...(names === undefined ? {} : { files: names }) };
+}
+
+function healingItem(seq: number, { healing, description, delayMs, metadata }: HealTried): HealingItem {
+  const code = textIn(metadata, "code");
+  return { kind: "healing", seq, healing, text: description, delayMs, ...(code === undefined ? {} : { code }) };
 }
 
 function push(before: RunConversation, item: Item): RunConversation {

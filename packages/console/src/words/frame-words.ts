@@ -8,7 +8,6 @@ export const FRAME_WORDS = {
     "Reconectando ao cérebro… nada se perde: o que acontecer enquanto isso aparece quando ele voltar.",
     "Reconectando con el cerebro… nada se pierde: lo que pase mientras tanto aparece cuando vuelva.",
   ],
-  "The brain does not answer.": ["O cérebro não responde.", "El cerebro no responde."],
   "The brain refused.": ["O cérebro recusou.", "El cerebro se negó."],
   "Something went wrong.": ["Algo deu errado.", "Algo salió mal."],
   "There is no such page.": ["Essa página não existe.", "Esa página no existe."],

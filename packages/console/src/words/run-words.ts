@@ -81,6 +81,17 @@ export const RUN_WORDS = {
   thinking: ["pensamento", "pensamiento"],
   "{agent} notes": ["{agent} anota", "{agent} anota"],
   "waits {span}": ["espera {span}", "espera {span}"],
+  "The model is asked again.": ["O modelo é perguntado de novo.", "Se pregunta otra vez al modelo."],
+  "The conversation is shortened and the model is asked again.": [
+    "A conversa é encurtada e o modelo é perguntado de novo.",
+    "La conversación se acorta y se pregunta otra vez al modelo.",
+  ],
+  "The model is asked again without its earlier thinking.": [
+    "O modelo é perguntado de novo sem o pensamento anterior.",
+    "Se pregunta otra vez al modelo sin su pensamiento anterior.",
+  ],
+  "The server asked for a pause.": ["O servidor pediu uma pausa.", "El servidor pidió una pausa."],
+  "It is tried again.": ["Tenta-se de novo.", "Se intenta otra vez."],
   "The earlier conversation was summed up.": [
     "A conversa anterior foi resumida.",
     "La conversación anterior se resumió.",

@@ -1,4 +1,4 @@
-import type { Language } from "@vidro/core/text";
+import type { FaultWords, Language } from "@vidro/core/text";
 import type { Phrase, WORDS } from "./words.ts";
 
 /*
@@ -15,6 +15,7 @@ const KEY = "vidro-language";
 
 let language: Language = "en";
 let words: typeof WORDS | undefined;
+let faults: { readonly pt: FaultWords; readonly es: FaultWords } | undefined;
 const listeners = new Set<() => void>();
 
 /** The language that a person chose in Settings, in this browser. */
@@ -26,7 +27,10 @@ export function chosenLanguage(): Language | undefined {
 export async function openLanguage(): Promise<void> {
   const asked = navigator.languages.map((tag) => languageIn(tag.slice(0, 2))).find((one) => one !== undefined);
   const next = chosenLanguage() ?? asked ?? "en";
-  if (next !== "en") words ??= (await import("./words.ts")).WORDS;
+  if (next !== "en") {
+    words ??= (await import("./words.ts")).WORDS;
+    faults ??= (await import("@vidro/core/fault-words")).FAULT_WORDS;
+  }
   language = next;
   for (const listener of listeners) listener();
 }
@@ -56,6 +60,11 @@ export function languageNow(): Language {
 /** The names of numbers and times in the language that is spoken. */
 export function localeNow(): string {
   return LOCALES[language];
+}
+
+/** What faults say in the language that is spoken; undefined for English, in which they have their own messages. */
+export function faultTable(): FaultWords | undefined {
+  return language === "en" ? undefined : faults?.[language];
 }
 
 /** A phrase in the language that is spoken; `{name}` stands for a value. */

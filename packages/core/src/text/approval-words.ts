@@ -2,6 +2,7 @@ import type { JsonObject } from "../json.ts";
 import type { Language } from "./language.ts";
 import { quoteWord, escapeInvisible } from "./printable.ts";
 import type { Action, FetchPlan, FilePlan, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
+import { reasonWords } from "./reason-words.ts";
 import { planWords, spanWords } from "./words.ts";
 
 /** The approval that a person is asked for. */
@@ -239,7 +240,7 @@ export function approvalRows(approvable: Approvable, language: Language = "en"):
     ...(writesFiles(plan) ? inputRows(action?.input ?? {}) : []),
     ...(hand === undefined ? [] : [[rows.host, quoteWord(hand)] as const]),
     [rows.class, `${verdict.class}, ${phrases.rule} ${escapeInvisible(verdict.rule)}`],
-    [rows.why, lines(verdict.reason)],
+    [rows.why, lines(reasonWords(verdict.reason, language))],
     ...(action === undefined ? [] : [[rows.action, action.id] as const]),
   ];
 }

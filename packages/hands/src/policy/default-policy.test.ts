@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProcessPlan, Verdict } from "@vidro/core";
 import { judgePlan, parsePolicy, type Policy } from "@vidro/core/policy";
+import { reasonWords } from "@vidro/core/text";
 import * as fc from "fast-check";
 import { DEFAULT_POLICY, QUIET_ENV } from "./default-policy.ts";
 
@@ -18,6 +19,13 @@ function judgeArgv(argv: readonly string[], more: Partial<ProcessPlan> = {}, pol
     policy,
   );
 }
+
+test("the reason of every shipped rule has words in each language", () => {
+  const reasons = new Set(DEFAULT_POLICY.rules.flatMap(({ reason }) => reason ?? []));
+  assert.ok(reasons.size > 20);
+  for (const reason of reasons)
+    for (const language of ["pt", "es"] as const) assert.notEqual(reasonWords(reason, language), reason, language);
+});
 
 const judgeLine = (line: string, more: Partial<ProcessPlan> = {}): Verdict => judgeArgv(line.split(" "), more);
 
