@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { TestContext } from "node:test";
 import type { Command } from "commander";
 import { CommanderError } from "commander";
 import { commandRows } from "./command-tree.ts";
@@ -39,6 +40,16 @@ async function refusal(...argv: readonly string[]): Promise<CommanderError> {
   );
   assert.ok(thrown instanceof CommanderError, String(thrown));
   return thrown;
+}
+
+/** What is written to stdout until the test ends; what the test runner itself writes there is bytes, and goes its way. */
+function takeOutput(t: TestContext): string[] {
+  const written: string[] = [];
+  const write = process.stdout.write.bind(process.stdout);
+  t.mock.method(process.stdout, "write", (text: string | Uint8Array) =>
+    typeof text === "string" ? written.push(text) > 0 : write(text),
+  );
+  return written;
 }
 
 const ROWS = commandRows(buildProgram("0", () => undefined));
@@ -173,8 +184,7 @@ describe("every command", () => {
   });
 
   test("tells what it does when it is asked for help, and that is no failure", async (t) => {
-    const written: string[] = [];
-    t.mock.method(process.stdout, "write", (text: string | Uint8Array) => written.push(String(text)) > 0);
+    const written = takeOutput(t);
     for (const row of ROWS) {
       written.length = 0;
       const words = row.path === "" ? [] : row.path.split(" ");
@@ -290,8 +300,7 @@ test("numbers of flags are refused with what they have to be, and short flags ma
 });
 
 test("the version is printed by both of its flags and by nothing else", async (t) => {
-  const written: string[] = [];
-  t.mock.method(process.stdout, "write", (text: string | Uint8Array) => written.push(String(text)) > 0);
+  const written = takeOutput(t);
   for (const flag of ["-v", "--version"]) assert.equal((await refusal(flag)).code, "commander.version");
   assert.deepEqual(written, ["1.2.3\n", "1.2.3\n"]);
   for (const argv of [
