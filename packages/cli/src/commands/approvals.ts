@@ -17,6 +17,7 @@ import { findRun } from "../brain-api/find-run.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { print, say, writeJson } from "../program/output.ts";
+import { keepSigns } from "../view/control-sequences.ts";
 import { reviewLines } from "../view/approval-keys.ts";
 import { qrLines } from "../view/qr-lines.ts";
 import { userName } from "../view/questions.ts";
@@ -66,7 +67,7 @@ export async function showApproval(given: string, flags: BrainFlags & { readonly
       print(
         `run ${run.id}: ${oneLine(run.task, TASK_CHARS)}`,
         "",
-        ...question.text.split("\n"),
+        ...keepSigns(question.text).split("\n"),
         ...(always === undefined ? [] : ["", "With --always:", ...reviewLines(always, question.language)]),
       );
     return EXIT.ok;

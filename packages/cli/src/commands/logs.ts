@@ -6,7 +6,7 @@ import type { Json } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { readLastLines } from "@vidro/hands/background";
 import { EXIT } from "../program/exit-codes.ts";
-import { print, waitForReader } from "../program/output.ts";
+import { print, printText, waitForReader } from "../program/output.ts";
 import { homeFolder } from "../program/settings.ts";
 import { paint } from "../view/symbols.ts";
 import { daemonLogFile } from "./background-daemon.ts";
@@ -25,12 +25,12 @@ export async function showLogs({ follow = false, lines: count, json = false }: L
   const to = statSync(path).size;
   const newest = readLastLines(path, count, { to });
   const older = newest.length < count ? readLastLines(`${path}.1`, count - newest.length) : [];
-  for (const line of [...older, ...newest]) print(json ? line : logWords(line));
+  const take = (line: string): void => (json ? printText(line) : print(logWords(line)));
+  [...older, ...newest].forEach(take);
   if (!follow) return EXIT.ok;
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
   const follower = new FileFollower(path, to);
-  const take = (line: string): void => print(json ? line : logWords(line));
   while (!stop.signal.aborted) {
     follower.read(take);
     await waitForReader(stop.signal);

@@ -7,7 +7,7 @@ import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import { EXIT } from "../program/exit-codes.ts";
 import { commandConfig } from "../program/settings.ts";
 import { readPemFile } from "../program/read-pem-file.ts";
-import { print, writeJson } from "../program/output.ts";
+import { printText, writeJson } from "../program/output.ts";
 
 /** Flags of `vidro tcp`. */
 export interface TcpFlags {
@@ -31,7 +31,7 @@ export async function tcp(address: string, [act = "", ...words]: readonly string
     const hello = await client.connect();
     const answer = act === "HELLO" ? { ...hello } : await client.request(act, data);
     if (flags.json === true) writeJson(answer);
-    else print(...JSON.stringify(answer, null, 2).split("\n"));
+    else printText(JSON.stringify(answer, null, 2));
     return EXIT.ok;
   } catch (thrown) {
     if (!(thrown instanceof TcpError)) throw thrown;

@@ -5,7 +5,7 @@ import type { BrainFlags } from "../brain-api/brain-address.ts";
 import type { BrainApi } from "../brain-api/brain-api.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { print, say, writeJson } from "../program/output.ts";
+import { print, printText, say, writeJson } from "../program/output.ts";
 import { paint } from "../view/symbols.ts";
 
 const NAME_CHARS = 24;
@@ -35,7 +35,7 @@ export async function showKeptTool(given: string, flags: Flags): Promise<number>
       writeJson({ ...tool });
       return EXIT.ok;
     }
-    print(commandLine(tool.argv));
+    printText(commandLine(tool.argv));
     const { name, description, parameters, by, at, source } = tool;
     say(`${name}: ${printable(description)}`);
     say(`input: ${JSON.stringify(parameters)}`);

@@ -1,6 +1,7 @@
 import { approvalAsked, approvalRows, explainingRows, writesFiles } from "@vidro/core/text";
 import type { Approvable, Language } from "@vidro/core/text";
 import { wrapText } from "./columns.ts";
+import { keepSigns } from "./control-sequences.ts";
 import type { Paint } from "./symbols.ts";
 
 /** Width of the names of an approval's rows. */
@@ -34,8 +35,9 @@ export function approvalLines(
   const explaining = explainingRows(language);
   const rows = approvalRows(asked, language).flatMap(([name, text]) => {
     const change = isEdit && Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
-    if (change !== undefined) return changeLines(change, text, paint);
-    const shown = explaining.has(name) ? wrapText(text, columns - TEXT_MARGIN.length) : text.split("\n");
+    if (change !== undefined) return changeLines(change, keepSigns(text), paint);
+    const isSentence = explaining.has(name);
+    const shown = isSentence ? wrapText(text, columns - TEXT_MARGIN.length) : keepSigns(text).split("\n");
     const [first = "", ...others] = shown;
     return [`${paint("dim", name.padEnd(NAME_CHARS))} ${first}`, ...others.map((line) => `${TEXT_MARGIN}${line}`)];
   });

@@ -1,9 +1,9 @@
 /* oxlint-disable no-control-regex -- control characters are what these tests are about */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, beforeEach, describe, it, test } from "node:test";
 import fc from "fast-check";
 import { columnsOf } from "./columns.ts";
-import { markControl, markControls, toTerminal, withoutControls } from "./control-sequences.ts";
+import { keepSigns, markControl, markControls, toTerminal, withoutControls } from "./control-sequences.ts";
 
 test("only our own marks become control sequences", () => {
   assert.match(toTerminal(`${markControl("31m")}red${markControl("0m")}`), /^\u001b\[31mred\u001b\[0m$/);
@@ -38,4 +38,39 @@ test("marks take no column and can be taken out again", () => {
   assert.equal(withoutControls(painted), "word");
   assert.equal(columnsOf(painted), 4);
   assert.equal(toTerminal(painted), "\u001b[1m\u001b[31mword\u001b[0m");
+});
+
+describe("signs on a terminal without UTF-8", () => {
+  const SIGNS = "· … › • ─ │ → “ ” ’ – —";
+  const before = process.env["LC_ALL"];
+  beforeEach(() => (process.env["LC_ALL"] = "C"));
+  afterEach(() => {
+    if (before === undefined) delete process.env["LC_ALL"];
+    else process.env["LC_ALL"] = before;
+  });
+
+  it("are typed where they are ours, and to the letter where others wrote what is approved", () => {
+    assert.match(toTerminal(SIGNS), /^[ -~]+$/);
+    assert.equal(toTerminal(keepSigns(SIGNS)), SIGNS);
+    assert.equal(toTerminal(`· ${keepSigns("echo “a; rm -rf b”")} …`), "- echo “a; rm -rf b” ...");
+  });
+
+  it("that are kept take the columns that they have, and none on a terminal with UTF-8 differs", () => {
+    assert.equal(columnsOf(keepSigns(SIGNS)), columnsOf(SIGNS));
+    assert.equal(withoutControls(keepSigns(SIGNS)), SIGNS);
+    process.env["LC_ALL"] = "C.UTF-8";
+    assert.equal(toTerminal(keepSigns(SIGNS)), SIGNS);
+    assert.equal(toTerminal(SIGNS), SIGNS);
+  });
+
+  it("of any text are kept as they are, between our own ones and our colours", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...Array.from("a“”’–—·…›→ \u001b[")) }), (text) => {
+        const foreign = text.replaceAll(/[\u001b[]/g, "");
+        assert.equal(toTerminal(keepSigns(foreign)), foreign);
+        assert.ok(toTerminal(`${markControl("1m")}·${keepSigns(foreign)}·`).endsWith(`-${foreign}-`));
+        assert.doesNotMatch(toTerminal(keepSigns(text)), /\u001b/);
+      }),
+    );
+  });
 });

@@ -30,21 +30,35 @@ const TYPED_SIGNS: { readonly [sign: string]: string } = {
   "—": "-",
 };
 const DRAWN_SIGNS = new RegExp(`[${Object.keys(TYPED_SIGNS).join("")}]`, "g");
+/** Stands behind a sign of others that must be shown to the letter, on any terminal. */
+const KEPT = `${OPEN}${NONCE}=${CLOSE}`;
+const OWN_SIGNS = new RegExp(`([${Object.keys(TYPED_SIGNS).join("")}])(${KEPT})?`, "g");
 
 /** A control sequence, as `2J`, as a mark to put into text. */
 export function markControl(sequence: string): string {
   return `${OPEN}${NONCE}${sequence}${CLOSE}`;
 }
 
+/**
+ * Words of others that are shown to the letter: of a plan, which a person approves, and of JSON. A terminal without
+ * UTF-8 gets other signs for ours, and a quote of typographers that became one of the shell would be another command.
+ */
+export function keepSigns(text: string): string {
+  return text.replaceAll(DRAWN_SIGNS, (sign) => `${sign}${KEPT}`);
+}
+
 /** Text for the terminal: printable, with our marks turned into control sequences. */
 export function toTerminal(text: string): string {
   const shown = printable(text).replaceAll(MARKS, `${CSI}$1`);
-  return isAsciiTerminal() ? shown.replaceAll(DRAWN_SIGNS, (sign) => TYPED_SIGNS[sign] ?? sign) : shown;
+  if (!isAsciiTerminal()) return shown.replaceAll(KEPT, "");
+  return shown.replaceAll(OWN_SIGNS, (_, sign: string, kept?: string) =>
+    kept === undefined ? (TYPED_SIGNS[sign] ?? sign) : sign,
+  );
 }
 
 /** The text that a terminal shows, without our marks. */
 export function withoutControls(text: string): string {
-  return text.replaceAll(MARKS, "");
+  return text.replaceAll(MARKS, "").replaceAll(KEPT, "");
 }
 
 /** Turns the control sequences of a trusted text, such as a colour, into marks. */

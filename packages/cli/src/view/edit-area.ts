@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { printable } from "@vidro/core/text";
 import { columnsOf, USUAL_COLUMNS } from "./columns.ts";
-import { markControl, toTerminal } from "./control-sequences.ts";
+import { keepSigns, markControl, toTerminal } from "./control-sequences.ts";
 import type { EditedText } from "./line-editor.ts";
 import { terminalName } from "./terminal-kind.ts";
 
@@ -77,8 +77,8 @@ export class EditArea {
   /** A terminal that cannot move its cursor is given what was added, or the whole text on a new line. */
   #drawDumb(state: EditedText): void {
     const { text } = this.#shown ?? {};
-    if (text !== undefined && state.text.startsWith(text)) this.#write(state.text.slice(text.length));
-    else this.#write(`${text === undefined ? "" : "\n"}${this.#prompt}${state.text}`);
+    if (text !== undefined && state.text.startsWith(text)) this.#write(keepSigns(state.text.slice(text.length)));
+    else this.#write(`${text === undefined ? "" : "\n"}${this.#prompt}${keepSigns(state.text)}`);
     this.#shown = state;
   }
 
@@ -101,7 +101,7 @@ function layOut(
   for (const line of text.split("\n")) {
     let index = from;
     for (const letter of line) {
-      const shown = letter === "\t" ? TAB : printable(letter);
+      const shown = letter === "\t" ? TAB : keepSigns(printable(letter));
       if (columnsOf(row) + columnsOf(shown) >= columns) {
         rows.push(row);
         row = margin;

@@ -17,6 +17,7 @@ import { AnswerStream, textRows } from "./answer-stream.ts";
 import { approvalLines } from "./approval-lines.ts";
 import { Checklist } from "./checklist.ts";
 import { wrapText } from "./columns.ts";
+import { keepSigns } from "./control-sequences.ts";
 import { withShortIds } from "./helper-questions.ts";
 import { foldedOutput } from "./output-fold.ts";
 import { OutputLines } from "./output-lines.ts";
@@ -271,7 +272,7 @@ class TerminalScreen implements Screen {
       return;
     }
     this.#always(ask, this.#paint("bold", event.text));
-    if (event.about.kind === "tool") this.#always(" ", commandLine(event.about.tool.argv ?? []));
+    if (event.about.kind === "tool") this.#always(" ", keepSigns(commandLine(event.about.tool.argv ?? [])));
     else
       for (const [index, option] of event.options.entries())
         this.#always(" ", `${index + 1}  ${oneLine(option, this.#room)}`);

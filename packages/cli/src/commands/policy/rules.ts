@@ -7,7 +7,7 @@ import { explainVerdict } from "@vidro/core/policy";
 import type { PolicySource, RuleFinding } from "@vidro/core/policy";
 import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
 import { EXIT } from "../../program/exit-codes.ts";
-import { print, say, writeJson } from "../../program/output.ts";
+import { print, printText, say, writeJson } from "../../program/output.ts";
 import { requireFolder } from "../../program/require-folder.ts";
 import { homeFolder } from "../../program/settings.ts";
 import { paint, paintWord } from "../../view/symbols.ts";
@@ -26,7 +26,7 @@ export async function showPolicy(id: string | undefined, flags: { readonly json?
   const added = policy.added ?? (file === undefined ? new Set<string>() : new Set(policy.rules.map((rule) => rule.id)));
   const shown = id === undefined ? policy.rules : [findRule(policy.rules, id)];
   if (flags.json === true) for (const rule of shown) writeJson({ added: added.has(rule.id), ...rule });
-  else if (id !== undefined) for (const rule of shown) print(...JSON.stringify(rule, null, 2).split("\n"));
+  else if (id !== undefined) for (const rule of shown) printText(JSON.stringify(rule, null, 2));
   else {
     print(paint("dim", [...headings(), "ABOUT"].join(" ")), ...shown.map((rule) => row(rule, added.has(rule.id))));
     const from =
