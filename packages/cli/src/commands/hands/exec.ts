@@ -6,8 +6,10 @@ import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { BrainFlags } from "../../brain-api/brain-address.ts";
 import { withBrainApi } from "../../brain-api/open-brain-api.ts";
 import { Execution } from "./execution.ts";
+import { PassedOutput } from "./passed-output.ts";
 import type { ExecutionResult, ExecutionOptions } from "./execution.ts";
 import { requireFolder } from "../../program/require-folder.ts";
+import { keepSigns } from "../../view/control-sequences.ts";
 import { onInterrupt } from "../../view/interrupts.ts";
 import type { LeaveReason } from "../../view/interrupts.ts";
 import { paint } from "../../view/symbols.ts";
@@ -105,9 +107,7 @@ class Interrupts {
 /** Prints the output of one command. */
 class Heard {
   readonly #way: Way;
-  readonly #heard = { stdout: "", stderr: "" };
-  /** Characters of each stream that were printed, from its beginning and without a gap. */
-  readonly #passed = { stdout: 0, stderr: 0 };
+  readonly #passed = { stdout: new PassedOutput(), stderr: new PassedOutput() };
 
   constructor(way: Way) {
     this.#way = way;
@@ -115,10 +115,7 @@ class Heard {
 
   /** Prints live output that follows without a gap; what comes after a gap is printed at the end. */
   take({ stream, chunk, from }: OutputPart): void {
-    if (this.#way !== "stream" || from !== this.#passed[stream]) return;
-    this.#heard[stream] = (this.#heard[stream] + chunk).slice(0, KEPT_CHARS);
-    this.#passed[stream] += chunk.length;
-    passOutput(stream, chunk);
+    if (this.#way === "stream" && this.#passed[stream].take(chunk, from)) passOutput(stream, chunk);
   }
 
   tell(hand: HandRecord, executed: ExecutionResult): void {
@@ -136,16 +133,15 @@ class Heard {
 
   /** Prints what was not printed while the command ran; says so when part of it is lost. */
   #rest(stream: OutputPart["stream"], { text, bytes }: Output, run: string): void {
-    const heard = this.#heard[stream];
-    if (text.startsWith(heard)) return passOutput(stream, text.slice(heard.length));
     const passed = this.#passed[stream];
-    if (passed < bytes)
-      say(`vidro: only ${passed} of ${bytes} bytes of ${stream} came; what is kept of it: vidro runs show ${run}`);
+    const rest = passed.rest(text);
+    if (rest !== undefined) return passOutput(stream, rest);
+    if (passed.bytes < bytes)
+      say(
+        `vidro: only ${passed.bytes} of ${bytes} bytes of ${stream} came; what is kept of it: vidro runs show ${run}`,
+      );
   }
 }
-
-/** Characters of a stream kept for comparison with the journal. */
-const KEPT_CHARS = 256 * 1024;
 
 function hostTitle({ name }: HandRecord, outcome: ProcessOutcome | undefined): string {
   const words = outcome === undefined ? "" : paint("dim", ` · ${outcomeWords(outcome)}`);
@@ -200,5 +196,5 @@ function show({ name }: HandRecord, question: QuestionAsked, entries: readonly E
     return say(...indentText(`${oneLine(name, NAME_CHARS)}: ${question.text}`, FACT_MARGIN));
   say(`${paint("bold", oneLine(name, NAME_CHARS))}: ${approvalAsked(question.language)}`);
   for (const [fact, text] of approvalRows({ plan: judged.plan, verdict: judged.verdict }, question.language))
-    say(...indentText(`  ${fact.padEnd(FACT_CHARS)} ${text}`, FACT_MARGIN));
+    say(...indentText(`  ${fact.padEnd(FACT_CHARS)} ${keepSigns(text)}`, FACT_MARGIN));
 }
