@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import fs from "node:fs";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -50,4 +52,23 @@ test("secrets that are made or replaced later are known from then on, and the co
 test("a home without its files redacts what was configured", () => {
   const redact = homeRedactor(join(tmpdir(), "vidro-no-such-home"), ["configured-value-1"]);
   assert.equal(redact.text("a configured-value-1"), "a [redacted]");
+});
+
+test("the files are read again only when one of them was made or replaced", async (t) => {
+  const home = await mkdtemp(join(tmpdir(), "vidro-own-"));
+  t.after(() => rm(home, { recursive: true }));
+  await writeFile(join(home, "token"), "id.secret-of-the-token");
+  const reads = t.mock.method(fs, "readFileSync");
+  syncBuiltinESMExports();
+  t.after(() => {
+    reads.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const redact = homeRedactor(home, []);
+  const atFirst = reads.mock.callCount();
+  for (const line of ["one", "two", "three"]) redact.text(`line ${line} of the log`);
+  assert.equal(reads.mock.callCount(), atFirst, "nothing has changed");
+  await writeFile(join(home, "audit-key"), randomBytes(32));
+  redact.text("line four of the log");
+  assert.ok(reads.mock.callCount() > atFirst);
 });

@@ -4,6 +4,8 @@ import { redactor, type Redactor } from "@vidro/core/redact";
 
 const TOKEN_FILE = "token";
 const KEY_FILE = "audit-key";
+/** One list for all time: another one would mean that there is another secret. */
+const NO_SECRETS: readonly string[] = [];
 
 /**
  * Redacts by value what was configured and the secrets in the home of a brain: the administrator's token, its secret
@@ -14,7 +16,7 @@ const KEY_FILE = "audit-key";
 export function homeRedactor(
   home: string,
   configured: readonly string[],
-  read: () => readonly string[] = () => [],
+  read: () => readonly string[] = () => NO_SECRETS,
 ): Redactor {
   const now = (): Redactor => redactor([...configured, ...read(), ...readOwnSecrets(home)]);
   let seen = marksIn(home);
