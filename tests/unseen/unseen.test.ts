@@ -43,6 +43,10 @@ const FILES = [
   "fourteenth.txt",
   "fifteenth.txt",
   "sixteenth.txt",
+  "seventeenth.txt",
+  "eighteenth.txt",
+  "nineteenth.txt",
+  "twentieth.txt",
 ];
 
 for (const file of FILES) {

@@ -31,7 +31,7 @@ export function isElsewhere(tokens: readonly Token[], wants: readonly Want[], pr
   if (tokens.some((token) => isForeign(token, kind) && !isFree(token) && !isIdle(tokens, token))) return true;
   const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
   if (isUnspoken(tokens, strange, kind)) return true;
-  const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
+  const unknown = strange.filter(({ plain }) => LEXICON.isNameLike(LEXICON.correct(plain)));
   // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
   const isProper = ({ plain, written }: Token) =>
     /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;

@@ -2,7 +2,7 @@
 export const BUCKETS = 1 << 15;
 
 /** Number of buckets that features of a language are hashed into. */
-export const LANGUAGE_BUCKETS = 1 << 13;
+export const LANGUAGE_BUCKETS = 1 << 14;
 
 /** The word that stands for every word which is not known. */
 const UNKNOWN = "?";
@@ -32,12 +32,15 @@ export function featuresOf(words: readonly string[], vocabulary: Vocabulary): re
   return buckets;
 }
 
-/** The features that tell the language of a sentence, as buckets: its words and their pieces of 3 and 4 letters. */
+/**
+ * The features that tell the language of a sentence, as buckets: its words, the first of them, pairs of neighbours, and
+ * the pieces of 3 and 4 letters of each word. "Do" is Portuguese inside of a sentence and English at its beginning.
+ */
 export function languageFeatures(words: readonly string[]): readonly number[] {
   const buckets: number[] = [];
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
     if (word.startsWith("§")) continue;
-    buckets.push(bucketOf(`w ${word}`), bucketOf(`w ${word}`));
+    buckets.push(bucketOf(`w ${word}`), bucketOf(`w ${word}`), bucketOf(`b ${words[at - 1] ?? "^"} ${word}`));
     addPieces(`<${word}>`, buckets);
   }
   return buckets.map((bucket) => bucket & (LANGUAGE_BUCKETS - 1));

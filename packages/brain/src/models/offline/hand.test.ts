@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -43,9 +43,10 @@ function makeProject(path: string): void {
     name: "glass",
     version: "1.2.0",
     description: "A small server",
-    scripts: { start: "node src/server.js" },
+    scripts: { start: "node src/server.js", build: "node build.js" },
   };
   writeFileSync(join(path, "package.json"), JSON.stringify({ ...manifest, dependencies: { express: "^5.0.0" } }));
+  writeFileSync(join(path, ".gitignore"), "node_modules/\nlogs/\n.env\n");
   writeFileSync(join(path, "src", "server.js"), "// one\n// two\n// three\n");
   writeFileSync(join(path, "app.log"), "fine\nERROR: it burns\nfine\n");
   const git = (...args: string[]) =>
@@ -57,6 +58,13 @@ function makeProject(path: string): void {
   git("tag", "v1");
   git("remote", "add", "origin", "https://example.org/glass.git");
   writeFileSync(join(path, "src", "server.js"), "// one\n// 2\n// three\n");
+  mkdirSync(join(path, "node_modules", "express"), { recursive: true });
+  writeFileSync(join(path, "node_modules", "express", "package.json"), JSON.stringify({ version: "5.0.3" }));
+  mkdirSync(join(path, "logs"));
+  writeFileSync(join(path, "logs", "jobs.log"), "job 1\njob 2 failed\n");
+  utimesSync(join(path, "app.log"), 1_000_000_000, 1_000_000_000);
+  // A folder with secrets is not searched by programs without a question.
+  writeFileSync(join(path, ".env"), "TOKEN=hidden\n");
 }
 
 /** Performs an action on the real hand, but only what its policy allows without a person. */
@@ -147,7 +155,7 @@ describe("in a project, on a real hand with the shipped policy, without a questi
     ["os 2 maiores arquivos", /^Os 2 maiores arquivos em \.\/:\n- .*\n- .*$/],
     ["size of src/", /^src\/ takes \d/],
     ["when was app.log last modified?", /^app\.log: a file, \d+ B, changed \d{4}-\d{2}-\d{2} .* permissions -rw/],
-    ["files modified in the last 2 days", /^3 paths found \(changed within 2 days\):/],
+    ["files modified in the last 2 days", /^\d paths found \(changed within 2 days\):/],
     ["last line of app.log", /^The last line of app\.log:\n {4}│ fine$/],
     ["linha 2 de app.log", /^Linha 2 de app\.log:\n {4}│ ERROR: it burns$/],
     ["how many lines does src/server.js have?", /^src\/server\.js has 3 lines\.$/],
@@ -168,6 +176,29 @@ describe("in a project, on a real hand with the shipped policy, without a questi
     ["¿cuáles son las dependencias?", /^1 dependencia en package\.json:\n- express \^5\.0\.0$/],
     ["how do I start this project?", /^It is started with `npm start`\./],
     ["which version of git is installed?", /^git: git version /],
+    [
+      "which version of express do we use?",
+      /^package\.json names express \^5\.0\.0\. Version 5\.0\.3 is installed in node_modules\.$/,
+    ],
+    ["o express está instalado?", /^package\.json nomeia express \^5\.0\.0\. A versão 5\.0\.3 está instalada/],
+    ["¿el proyecto usa express?", /^Sí: package\.json nombra express \^5\.0\.0\./],
+    ["which version of nosuchprogramme is installed?", /^nosuchprogramme is not installed here\.$/],
+    ["which npm packages are installed?", /^1 dependency in package\.json:/],
+    ["how are the tests run here?", /^The tests are run with `npm test`\.$/],
+    ["¿cómo se ejecutan las pruebas?", /^Los tests se ejecutan con `npm test`\.$/],
+    ["como faço pra rodar os testes?", /^Os testes são executados com `npm test`\.$/],
+    ["how do I build this?", /^It is built with `npm run build`\./],
+    [
+      "mostra o log do projeto",
+      /^As últimas 2 linhas \(logs\/jobs\.log\):\n.*\n {4}│ job 2 failed\nOutros logs aqui: app\.log\.$/,
+    ],
+    ["any errors in the app's log?", /^2 lines with an error \(logs\/jobs\.log, app\.log\):/],
+    ["search for TOKEN", /^No line holds “TOKEN”\.$/],
+    ['search for "JOB 2" in logs/jobs.log', /^1 line holds “JOB 2”:\n- logs\/jobs\.log:2:job 2 failed$/],
+    ["how many lines of code are in this project?", /^\d+ lines in \d+ text files in \.\/\.$/],
+    ["show the first commit", /begin/],
+    ["show the commit before the last one", /begin/],
+    ["what did Ada commit?", /^The last 2 commits, newest first:/],
     ["is python installed?", /^python3? is installed: \/\S+\/python3?\.?$/],
     ["dime la hora y la fecha", /^Son las [^\n]*$/],
     ["compare my working copy with HEAD~1", /^ {4}│ diff --git /],

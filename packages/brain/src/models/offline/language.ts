@@ -63,7 +63,7 @@ function isTyped(task: string): boolean {
 /** The language whose letters and marks a text has, outside of quotes; undefined when it has none of its own. */
 export function letteredLanguage(text: string): Language | undefined {
   const prose = text.replace(/"[^"]*"|`[^`]*`|“[^”]*”/g, " ").toLowerCase();
-  if (/[¿¡ñ]|(^|\s)(qué|cuál|cuán|dónde|cómo|más)|ción(\s|$)/.test(prose)) return "es";
+  if (/[¿¡ñ]|(^|\s)(qué|cuál|cuán|cuánt|quién|dónde|cómo|más)|ción(\s|$)/.test(prose)) return "es";
   if (/[ãõçêôâà]|(^|\s)é(\s|$)/.test(prose)) return "pt";
   // Who writes accents and asks "que" or "como" without one asks in Portuguese: in Spanish it would be "qué".
   return /^(que|como)\s.*[áéíóú]/.test(prose.trim()) ? "pt" : undefined;

@@ -15,6 +15,8 @@ export class Lexicon implements Vocabulary {
   readonly #corrected = new Map<string, string>();
   /** Names that are like a slip in a word; they are neither known nor corrected. */
   #asWritten: ReadonlySet<string> = new Set();
+  /** Words of every day without a meaning here; they are spelled right, and they are no names. */
+  readonly #ordinary = new Set<string>();
   readonly #foreign = new Set<string>();
 
   /** Reads a lexicon: `meaning: word word stem*` on each line, `!meaning` for a foreign one; `words` are those of phrases. */
@@ -25,6 +27,7 @@ export class Lexicon implements Vocabulary {
       if (meaning === undefined) continue;
       if (mark === "!") this.#foreign.add(meaning);
       if (meaning === "as_written") this.#asWritten = new Set(rest.split(" "));
+      else if (meaning === "ordinary") for (const word of rest.split(" ")) this.#ordinary.add(word);
       else for (const word of rest.split(" ")) this.#add(word, meaning);
     }
   }
@@ -38,6 +41,11 @@ export class Lexicon implements Vocabulary {
 
   knows(word: string): boolean {
     return this.#words.has(word) || this.meanings(word).length > 0;
+  }
+
+  /** Whether a word may be a name: neither a phrase nor the lexicon has it, and people do not say it every day. */
+  isNameLike(word: string): boolean {
+    return !this.#ordinary.has(word) && !this.knows(word);
   }
 
   meanings(word: string): readonly string[] {
@@ -59,7 +67,7 @@ export class Lexicon implements Vocabulary {
   /** A word as it is spelled right, when it is one slip of the finger (in a long word two) away from a known one. */
   correct(word: string): string {
     if (word.length < 4 || word.startsWith("§") || /\d/.test(word) || this.knows(word)) return word;
-    if (this.#asWritten.has(word)) return word;
+    if (this.#asWritten.has(word) || this.#ordinary.has(word)) return word;
     const found = this.#corrected.get(word) ?? this.#nearest(word);
     this.#corrected.set(word, found);
     return found;

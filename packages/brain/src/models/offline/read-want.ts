@@ -1,7 +1,9 @@
 import { LEXICON } from "./classifier.ts";
+import { blamed, branched, committed, history, lastAuthor, ofPerson, perhapsOfFile, shown } from "./read-git.ts";
+import { depended, logged, packaged, started, tested } from "./read-project.ts";
 import { named, processesCounted, programmed } from "./read-programs.ts";
 import type { Reader } from "./read-programs.ts";
-import { looksLikeFile, plainWords } from "./tokens.ts";
+import { looksLikeFile } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
 import type { Intent, Want } from "./want.ts";
 import {
@@ -16,8 +18,9 @@ import {
   numbersIn,
   operands,
   pathsIn,
-  personIn,
   says,
+  unknownNames,
+  withoutUndefined,
 } from "./slots.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -37,14 +40,9 @@ const counted: Reader = (tokens, kind) => {
 
 /** The account that a sentence asks for by its name, else all. */
 const accountOf: Reader = (tokens, kind) => {
-  const isOne =
-    says(tokens, words("exist exists existe")) && says(tokens, words("user usuario utilizador account conta cuenta"));
-  return (isOne ? named(tokens, kind)?.slice(0, 1) : undefined) ?? [{ kind }];
-};
-
-const oneName = (tokens: readonly Token[], kind: Intent): { name: string } | Record<string, never> => {
-  const [name] = namesIn(tokens, kind);
-  return name === undefined ? {} : { name };
+  const isOne = says(tokens, words("user usuario utilizador account conta cuenta login"));
+  const [name] = isOne ? unknownNames(tokens, kind) : [];
+  return [{ kind, ...withoutUndefined({ name }) }];
 };
 
 /** One want for each path; the folder itself when none is named. */
@@ -75,9 +73,16 @@ const ofFile: Reader = (tokens, kind) => {
   return [{ kind, path, ...linesIn(tokens) }];
 };
 
+/** Meanings of what is asked about a file that is there. */
+const FACTS = /^(size|modified|change|permission|when|line|age|last|used|big|read)$/;
+
+/** A file whose facts are asked for; "is there a Dockerfile" asks where one is. */
 const aboutFile: Reader = (tokens, kind) => {
   const [path] = filesIn(tokens, kind);
-  return path === undefined ? undefined : [{ kind, path }];
+  if (path === undefined) return undefined;
+  const isFact = tokens.some(({ plain: word }) => LEXICON.meanings(word).some((meaning) => FACTS.test(meaning)));
+  const isThere = says(tokens, words("there exist exists existe existem existen hay ha tem temos tenemos have"));
+  return isThere && !isFact && !path.includes("/") ? [{ kind: "find", pattern: path }] : [{ kind, path }];
 };
 
 /** Two paths, in the order in which they are named. */
@@ -86,36 +91,9 @@ const fromTo: Reader = (tokens, kind) => {
   return path === undefined || to === undefined ? undefined : [{ kind, path, to }];
 };
 
-const UNCOMMITTED = words("uncommitted pending pendentes pendientes commitadas commitados commitear");
-
-const perhapsOfFile: Reader = (tokens, kind) => {
-  const [file] = operands(tokens, "file", "path");
-  if (file === undefined && says(tokens, UNCOMMITTED)) return [{ kind: "git-status" }];
-  const [revision] = operands(tokens, "revision");
-  return [{ kind, ...withoutUndefined({ path: file?.written, revision: revision?.written }) }];
-};
-
-const logged: Reader = (tokens, kind) => {
-  const [file] = operands(tokens, "file", "path");
-  const [count] = numbersIn(tokens);
-  if (file !== undefined && kind === "log-tail") return [{ kind: "read", path: file.written, last: count ?? 10 }];
-  if (kind === "log-tail" && says(tokens, words("kernel dmesg")))
-    return [{ kind: "kernel-log", ...withoutUndefined({ count }) }];
-  const isTopic = (name: string) => LEXICON.meanings(plainWords(name)).some((meaning) => meaning === "log");
-  const names = kind === "log-tail" && file === undefined ? namesIn(tokens, kind) : [];
-  const [name] = names.filter((each) => !isTopic(each) && !isBehindHave(tokens, each));
-  return [{ kind, ...withoutUndefined({ path: file?.written, count, name }) }];
-};
-
-/** Whether a word is the verb of a perfect, and no name: "qué ha salido". */
-function isBehindHave(tokens: readonly Token[], name: string): boolean {
-  const at = tokens.findIndex(({ written }) => written === name);
-  return /^(ha|han|he|hemos|tem|foi|been|had)$/.test(tokens[at - 1]?.plain ?? "");
-}
-
 const reached: Reader = (tokens, kind) => {
   const [host] = operands(tokens, "host");
-  const written = host?.written ?? namesIn(tokens, kind)[0];
+  const written = host?.written ?? unknownNames(tokens, kind)[0];
   return [{ kind, ...withoutUndefined({ name: written?.replace(/^https?:\/\//, "").replace(/[/:].*$/, "") }) }];
 };
 
@@ -128,7 +106,7 @@ const killed: Reader = (tokens, kind) => {
 };
 
 const OLDER = words(
-  "older antiguos antigos viejos velhos old anteriores more mais mas over beyond nobody untouched unchanged stale sin parados",
+  "older antiguos antigos viejos velhos old anteriores more mais mas over beyond nobody untouched unchanged stale sin parados ninguem nadie",
 );
 
 const found: Reader = (tokens, kind) => {
@@ -172,12 +150,19 @@ const searched: Reader = (tokens, kind) => {
       says(tokens, words("file arquivo archivo ficheiro fichero")))
   )
     return found(tokens, "find");
-  const [path] = pathsIn(tokens, kind).filter((each) => !quoted.includes(each));
+  const [path = folderOfKind(tokens)] = pathsIn(tokens, kind).filter((each) => !quoted.includes(each));
   const names = namesIn(tokens, kind).filter((each) => each !== path);
   const [variable] = operands(tokens, "variable", "glob", "host", "number");
   const text = quoted[0] ?? joinNames(names, tokens) ?? variable?.written;
   return text === undefined ? undefined : [{ kind, text, ...withoutUndefined({ path }) }];
 };
+
+/** A folder with the name of a kind of files, behind a word of place: "in logs". */
+function folderOfKind(tokens: readonly Token[]): string | undefined {
+  const [before, last] = tokens.slice(-2);
+  const isPlaced = /^(in|inside|under|em|nos?|nas?|en|dentro)$/.test(before?.plain ?? "");
+  return isPlaced && last?.kind === undefined && KIND_NAMES.has(last?.plain ?? "") ? last?.written : undefined;
+}
 
 /** Names that stand beside each other are one text: "connection refused". */
 function joinNames(names: readonly string[], tokens: readonly Token[]): string | undefined {
@@ -215,40 +200,6 @@ const linesCounted: Reader = (tokens, kind) => {
   return [{ kind, path: path ?? "." }];
 };
 
-const history: Reader = (tokens, kind) => {
-  // "The changelog of the last 9 commits" names no file.
-  const [file] = operands(tokens, "file", "path").filter(({ written }) => !/^changelog$/i.test(written));
-  const minutes = minutesIn(tokens);
-  const [count] = minutes === undefined ? numbersIn(tokens) : [];
-  const isSingle =
-    says(tokens, words("commit")) && !says(tokens, words("commits")) && says(tokens, words("last ultimo latest"));
-  const person = personIn(tokens, kind);
-  return [
-    {
-      kind,
-      ...withoutUndefined({ path: file?.written, count: count ?? (isSingle ? 1 : undefined), minutes, name: person }),
-    },
-  ];
-};
-
-const ofPerson: Reader = (tokens, kind) => [{ kind, ...withoutUndefined({ name: personIn(tokens, kind) }) }];
-
-const shown: Reader = (tokens, kind) => {
-  const [revision] = operands(tokens, "revision");
-  return [{ kind, ...withoutUndefined({ revision: revision?.written }) }];
-};
-
-const LAST = words("last latest ultimo ultima recently");
-
-const blamed: Reader = (tokens, kind) => {
-  const [path] = filesIn(tokens, kind);
-  if (path === undefined) return undefined;
-  const line = linesIn(tokens).line ?? numbersIn(tokens)[0];
-  // Who changed a file last is told by its last commit; lines are counted by who wrote them.
-  if (line === undefined && says(tokens, LAST)) return [{ kind: "git-log", path, count: 1 }];
-  return [{ kind, path, ...withoutUndefined({ line }) }];
-};
-
 const variable: Reader = (tokens, kind) => {
   const [written] = operands(tokens, "variable");
   const spoken = tokens.find((token) => token.plain === "path" || token.plain === "shell")?.plain.toUpperCase();
@@ -271,31 +222,12 @@ const made: Reader = (tokens, guessed) => {
   return path === undefined ? undefined : [{ kind, path }];
 };
 
-const committed: Reader = (tokens, kind) => {
-  const [quoted] = operands(tokens, "quote");
-  return quoted === undefined ? undefined : [{ kind, text: quoted.written }];
-};
-
-/** Names that most repositories have, and that phrases name for that reason. */
-const USUAL_BRANCHES = words("main master develop trunk");
-
-const branched: Reader = (tokens, kind) => {
-  const usual = tokens.filter(({ plain: word }) => USUAL_BRANCHES.has(word));
-  const [name] = [...[...operands(tokens, "path"), ...usual].map(({ written }) => written), ...namesIn(tokens, kind)];
-  return name === undefined ? undefined : [{ kind, name }];
-};
-
 /** What changed within some time is asked of the files, and not of git. */
 const changedState: Reader = (tokens, kind) => (minutesIn(tokens) === undefined ? [{ kind }] : found(tokens, "find"));
 
 const portOf: Reader = (tokens, kind) => {
   const ports = numbersIn(tokens).filter((number) => number > 0 && number < 65_536);
   return ports.length === 0 ? [{ kind }] : ports.slice(0, 3).map((number) => ({ kind, number }));
-};
-
-const depended: Reader = (tokens, kind) => {
-  const isOne = says(tokens, words("use uses usa using"));
-  return [{ kind, ...(isOne ? oneName(tokens, kind) : {}) }];
 };
 
 /** What runs a command names it in quotes or is one; words alone never do. */
@@ -335,6 +267,7 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   "file-info": aboutFile,
   find: found,
   "folder-size": sized,
+  "git-author": lastAuthor,
   "git-blame": blamed,
   "git-diff": perhapsOfFile,
   "git-log": history,
@@ -352,6 +285,7 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   "make-branch": branched,
   "make-file": made,
   "make-folder": made,
+  packages: packaged,
   ports: portOf,
   "processes-count": processesCounted,
   reach: reached,
@@ -363,15 +297,10 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   search: searched,
   service: programmed,
   services: serviceList,
+  start: started,
   "start-service": named,
   "stop-service": named,
   "switch-branch": branched,
+  tests: tested,
   version: programmed,
 };
-
-type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** An object without the fields that are undefined. */
-function withoutUndefined<T extends object>(fields: T): DefinedFields<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedFields<T>;
-}

@@ -7,6 +7,7 @@ import type { Desk, Skill } from "./skill.ts";
 import { asPaths } from "./skills-machine.ts";
 import type { Want } from "./want.ts";
 import { bytes, duration, number, rows } from "./wording.ts";
+import type { Say } from "./wording.ts";
 
 /** Sizes above which files are looked for, one after the other, until there are enough of them. */
 const SIZE_STEPS = ["+100M", "+1M", "+0"];
@@ -145,21 +146,30 @@ function wantedWords({ pattern, minutes, older, mebibytes, empty }: Want, { say 
   return parts.filter((part) => part !== "").join(", ");
 }
 
-/** Which lines hold a text. */
-export function search(want: Want, desk: Desk): Skill {
+/** Which lines hold a text; where none does, lines that hold it in other letters or in files that git ignores. */
+export function* search(want: Want, desk: Desk): Skill {
   const { say } = desk;
   const { text = "", path } = want;
-  const input = path === undefined ? { pattern: text } : { pattern: text, path };
-  const ways = [
-    { call: use(desk, "search_text", input), read: readListing },
-    { call: runProgram(desk, "grep", "-rnIF", "--", text, ...asPaths(path ?? ".")), read: readListing },
-  ];
-  return tell(desk, ways, (lines) => {
-    if (lines.length === 0) return say("noMatches", { text: shortLine(text) });
-    const shown = lines.map((line) => shortLine(line));
-    const head = say("matches", { count: lines.length, text: shortLine(text) });
-    return `${head}\n${rows(shown, say, OFFLINE_LIMITS.quotedLines)}`;
-  });
+  const input = { pattern: text, ...(path === undefined ? {} : { path, ignored: true }) };
+  const found = yield* learn(desk, [{ call: use(desk, "search_text", input), read: foundLines }]);
+  if ("facts" in found) return linesWords(found.facts, text, say);
+  if (found.isPersonsNo) return found.trouble;
+  const wide = use(desk, "search_text", { ...input, ignored: true, ignore_case: true });
+  const plain = runProgram(desk, "grep", "-rnIF", "--", text, ...asPaths(path ?? "."));
+  return yield* tell(desk, [{ call: wide ?? plain, read: readListing }], (lines) => linesWords(lines, text, say));
+}
+
+/** The lines of a search that found some. */
+function foundLines(text: string): readonly string[] | undefined {
+  const lines = readListing(text);
+  return lines.length === 0 ? undefined : lines;
+}
+
+function linesWords(lines: readonly string[], text: string, say: Say): string {
+  if (lines.length === 0) return say("noMatches", { text: shortLine(text) });
+  const shown = lines.map((line) => shortLine(line));
+  const head = say("matches", { count: lines.length, text: shortLine(text) });
+  return `${head}\n${rows(shown, say, OFFLINE_LIMITS.quotedLines)}`;
 }
 
 /** How many lines a file has, or all files of a folder. */
@@ -177,8 +187,12 @@ export function* countLines(want: Want, desk: Desk): Skill {
     if (one.isPersonsNo) return one.trouble;
   }
   const skipped = [".git", "node_modules"].map((name) => `--exclude-dir=${name}`);
-  const call = runProgram(desk, "grep", "-rIc", ...skipped, "", ...asPaths(path));
-  return yield* tell(desk, [{ call, read: readCounts }], ({ files, lines, isCut }) => {
+  const ways = [
+    // A folder with secrets may be searched by the tool, which leaves them out; grep would be asked about.
+    { call: use(desk, "search_text", { pattern: "^", regex: true, show: "counts", path }), read: readCounts },
+    { call: runProgram(desk, "grep", "-rIc", ...skipped, "", ...asPaths(path)), read: readCounts },
+  ];
+  return yield* tell(desk, ways, ({ files, lines, isCut }) => {
     const words = say("linesIn", { path: shownPath(path), count: lines, files });
     return isCut ? `${words} ${say("cut")}` : words;
   });
@@ -189,7 +203,7 @@ function readCounts(text: string): { files: number; lines: number; isCut: boolea
   const counts = outputLines(stdout).flatMap((line) => /:(\d+)$/.exec(line)?.[1] ?? []);
   if (counts.length === 0) return undefined;
   const lines = counts.reduce((sum, count) => sum + Number(count), 0);
-  return { files: counts.length, lines, isCut: /^\[?…|left out|omitted/m.test(stdout) };
+  return { files: counts.length, lines, isCut: /^\[?…|left out|omitted|there is more/m.test(stdout) };
 }
 
 /** How many files or folders there are. */

@@ -93,11 +93,18 @@ export function gitLog(want: Want, desk: Desk): Skill {
   });
 }
 
-/** The changes of a commit. */
-export function gitShow(want: Want, desk: Desk): Skill {
+/** The changes of a commit; `first` is the one that the history begins with. */
+export function* gitShow(want: Want, desk: Desk): Skill {
   const format = "--format=%h %s%n%an, %ad";
-  const args = ["show", "--stat", format, "--date=iso", want.revision ?? "HEAD"];
-  return tellLines(desk, args, (lines) => quote(lines.join("\n")));
+  let which: readonly string[] = ["show", want.revision ?? "HEAD"];
+  if (want.revision === "first") {
+    const count = yield* askGit(desk, ["rev-list", "--count", "HEAD"], goodOutput);
+    if ("trouble" in count) return count.trouble;
+    which = ["log", "-1", `--skip=${Number(count.facts) - 1}`];
+  }
+  const [command = "", ...at] = which;
+  const args = [command, "--stat", format, "--date=iso", ...at];
+  return yield* tellLines(desk, args, (lines) => quote(lines.join("\n")));
 }
 
 /** The differences from the last commit or another one, in all files or in one. */

@@ -1,5 +1,5 @@
 import { isObject, OFFLINE_LIMITS } from "@vidro/core";
-import { readFolderNames } from "./read-files.ts";
+import { readFolderNames, testCommandIn } from "./read-files.ts";
 import { outputLines, readOutput } from "./read-output.ts";
 import { learn, runProgram, shortLine, use } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
@@ -125,16 +125,32 @@ export function* dependencies(want: Want, desk: Desk): Skill {
   const manifest = yield* manifestHere(yield* namesHere(desk), desk);
   if (manifest === undefined) return say("noManifest");
   const { file } = manifest;
-  const all = dependenciesIn(manifest);
   if (name !== undefined) {
-    const found = [...all].find(([each]) => each.toLowerCase() === name.toLowerCase());
-    return found === undefined
-      ? say("dependsNot", { file, name })
-      : say("dependsOn", { file, name, version: found[1] });
+    const found = yield* dependencyWords(name, manifest, desk);
+    return found === undefined ? say("dependsNot", { file, name }) : `${say("yes")} ${found}`;
   }
+  const all = dependenciesIn(manifest);
   if (all.size === 0) return say("noDependencies", { file });
   const lines = [...all].map(([each, version]) => (version === "" ? each : `${each} ${version}`));
   return `${say("dependencies", { count: all.size, file })}\n${rows(lines, say, OFFLINE_LIMITS.quotedLines)}`;
+}
+
+/** What the project says of a package that it names; undefined when it names no such package. */
+export function* dependencyHere(name: string, desk: Desk): Skill<string | undefined> {
+  const manifest = yield* manifestHere(yield* namesHere(desk), desk);
+  return manifest === undefined ? undefined : yield* dependencyWords(name, manifest, desk);
+}
+
+/** The range that a manifest names, and the version that npm put into the folder. */
+function* dependencyWords(name: string, manifest: Manifest, desk: Desk): Skill<string | undefined> {
+  const { say } = desk;
+  const { file } = manifest;
+  const [own, range] = [...dependenciesIn(manifest)].find(([each]) => each.toLowerCase() === name.toLowerCase()) ?? [];
+  if (own === undefined || range === undefined) return undefined;
+  const words = say("dependsOn", { file, name: range === "" ? own : `${own} ${range}` });
+  if (file !== "package.json") return words;
+  const installed = jsonField(yield* fileText(`node_modules/${own}/package.json`, desk), "version");
+  return typeof installed === "string" ? `${words} ${say("dependencyInstalled", { version: installed })}` : words;
 }
 
 function dependenciesIn({ file, text }: Manifest): ReadonlyMap<string, string> {
@@ -161,13 +177,19 @@ function pairsIn(text: string, pattern: RegExp): ReadonlyMap<string, string> {
   return new Map([...text.matchAll(pattern)].map(([, name = "", version = ""]) => [name, version.trim()] as const));
 }
 
-/** How the project is started, and which commands it has. */
-export function* start(_want: Want, desk: Desk): Skill {
+/** How the project is started, tested or built, and which commands it has. */
+export function* start(want: Want, desk: Desk): Skill {
   const { say } = desk;
   const names = yield* namesHere(desk);
   const manifest = yield* manifestHere(names, desk);
   const scripts = manifest === undefined ? [] : scriptsIn(manifest);
-  const command = startCommand(names, manifest, scripts);
+  if (want.text === "tests") {
+    const known = testCommandIn(names);
+    const command = known === "makefile" ? madeCommand(scripts, "test") : known?.join(" ");
+    return command === undefined ? say("noTests") : say("testBy", { command });
+  }
+  const isBuild = want.text === "build";
+  const command = isBuild ? buildCommand(manifest, scripts) : startCommand(names, manifest, scripts);
   const list =
     scripts.length === 0
       ? []
@@ -180,10 +202,23 @@ export function* start(_want: Want, desk: Desk): Skill {
           ),
         ];
   if (command === undefined && list.length === 0) return say("noStart");
-  return [...(command === undefined ? [] : [say("startBy", { command })]), ...list].join("\n");
+  const first = command === undefined ? [] : [say(isBuild ? "buildBy" : "startBy", { command })];
+  return [...first, ...list].join("\n");
 }
 
-function scriptsIn({ file, text }: Manifest): readonly (readonly [string, string])[] {
+type Script = readonly [string, string];
+
+function madeCommand(scripts: readonly Script[], target: string): string | undefined {
+  return scripts.map(([name]) => name).find((name) => name === `make ${target}`);
+}
+
+function buildCommand(manifest: Manifest | undefined, scripts: readonly Script[]): string | undefined {
+  if (manifest?.kind === "Rust") return "cargo build";
+  if (manifest?.kind === "Go") return "go build ./...";
+  return scripts.map(([name]) => name).find((name) => name === "npm run build") ?? madeCommand(scripts, "build");
+}
+
+function scriptsIn({ file, text }: Manifest): readonly Script[] {
   if (file === "package.json") {
     const scripts = jsonField(text, "scripts");
     return isObject(scripts)
@@ -201,7 +236,7 @@ function scriptsIn({ file, text }: Manifest): readonly (readonly [string, string
 function startCommand(
   names: readonly string[],
   manifest: Manifest | undefined,
-  scripts: readonly (readonly [string, string])[],
+  scripts: readonly Script[],
 ): string | undefined {
   const known = new Set(scripts.map(([name]) => name));
   if (known.has("npm run start")) return "npm start";

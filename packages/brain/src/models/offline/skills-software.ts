@@ -2,7 +2,7 @@ import { OFFLINE_LIMITS } from "@vidro/core";
 import { outputLines, quote, readOutput } from "./read-output.ts";
 import { isMissingProgram, learn, runProgram, shortLine, tell, troubleWith, use } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
-import { asPaths } from "./skills-machine.ts";
+import { dependencyHere } from "./skills-project.ts";
 import { goodLines, tellRunning } from "./skills-work.ts";
 import { readFolderNames } from "./read-files.ts";
 import type { Want } from "./want.ts";
@@ -35,7 +35,9 @@ export function* tellInstalled(want: Want, desk: Desk): Skill {
     if (path.isPersonsNo) return path.trouble;
   }
   const version = yield* packageVersion(name, desk);
-  return version === undefined ? say("notInstalled", { name }) : say("installedPackage", { name, version });
+  if (version !== undefined) return say("installedPackage", { name, version });
+  // People call a package of the project installed, too.
+  return (yield* dependencyHere(name, desk)) ?? say("notInstalled", { name });
 }
 
 function* packageVersion(name: string, desk: Desk): Skill<string | undefined> {
@@ -62,6 +64,12 @@ export function* versionOf(want: Want, desk: Desk): Skill {
   if (!TELLING.has(name) && !BY_WORD.has(name)) {
     const ofPackage = yield* packageVersion(name, desk);
     if (ofPackage !== undefined) return say("version", { name, version: ofPackage });
+    const ofProject = yield* dependencyHere(asked, desk);
+    if (ofProject !== undefined) return ofProject;
+    const call = runProgram(desk, "which", name);
+    const path = yield* learn(desk, [{ call, read: (text) => goodLines(text)?.[0] }]);
+    // A program that is not there is not started: its start would be asked about.
+    if ("trouble" in path && !path.isPersonsNo) return say("notInstalled", { name: asked });
   }
   const call = runProgram(desk, name, BY_WORD.has(name) ? "version" : "--version");
   if (call === undefined) return say("noTool");
@@ -166,74 +174,4 @@ export function* containers(want: Want, desk: Desk): Skill {
     return head + quote(learnt.facts.join("\n"));
   }
   return say("noContainerProgram");
-}
-
-/** The files that a system without a journal writes its log to. */
-const LOG_FILES = ["/var/log/syslog", "/var/log/messages"];
-
-function* logLines(desk: Desk, args: readonly string[], count: number): Skill<readonly string[] | undefined> {
-  const journal = runProgram(desk, "journalctl", "--no-pager", "-q", "-n", String(count), ...args);
-  const learnt = yield* learn(desk, [{ call: journal, read: (text) => goodLines(text) }]);
-  return "facts" in learnt ? learnt.facts : undefined;
-}
-
-/** The end of the system's log. */
-export function* logTail(want: Want, desk: Desk): Skill {
-  const { say } = desk;
-  const count = Math.min(want.count ?? OFFLINE_LIMITS.rows, OFFLINE_LIMITS.quotedLines);
-  const unit = want.name === undefined || !NAME.test(want.name) ? [] : ["-u", want.name];
-  let lines = yield* logLines(desk, unit, count);
-  for (const path of LOG_FILES) {
-    if (lines !== undefined && lines.length > 0) break;
-    const call = runProgram(desk, "tail", "-n", String(count), path);
-    const learnt = yield* learn(desk, [{ call, read: (text) => goodLines(text) }]);
-    if ("facts" in learnt) lines = learnt.facts;
-  }
-  if (lines === undefined) return say("noLog");
-  if (lines.length === 0) return say("emptyLog");
-  return `${say("log", { count: lines.length, what: say("systemLog") })}\n${quote(lines.join("\n"), "tail")}`;
-}
-
-const ERROR = "error|fail|exception|fatal|panic|critical|denied";
-
-/** Lines with an error, in a file or in the system's log. */
-export function* logErrors(want: Want, desk: Desk): Skill {
-  const { say } = desk;
-  const count = Math.min(want.count ?? OFFLINE_LIMITS.rows, OFFLINE_LIMITS.quotedLines);
-  const what = want.path === undefined ? say("systemLog") : shortLine(want.path);
-  const words = (all: readonly string[]): string => {
-    const last = all.slice(-count);
-    if (last.length === 0) return say("noErrors", { what });
-    return `${say("errorsIn", { count: all.length, what })}\n${quote(last.join("\n"), "tail")}`;
-  };
-  if (want.path !== undefined) {
-    const call = runProgram(desk, "grep", "-niE", ERROR, ...asPaths(want.path));
-    // Grep ends with 1 when nothing matches.
-    const read = (text: string) => (readOutput(text).exitCode <= 1 ? outputLines(readOutput(text).stdout) : undefined);
-    return yield* tell(desk, [{ call, read }], words);
-  }
-  const lines = yield* logLines(desk, ["-p", "err"], count);
-  if (lines !== undefined && lines.length > 0) return words(lines);
-  for (const path of LOG_FILES) {
-    const call = runProgram(desk, "grep", "-iE", ERROR, path);
-    const read = (text: string) => (readOutput(text).exitCode <= 1 ? outputLines(readOutput(text).stdout) : undefined);
-    const learnt = yield* learn(desk, [{ call, read }]);
-    if ("facts" in learnt) return words(learnt.facts);
-    // A log that is there and was not read may hold errors.
-    if (!learnt.isMissing) return learnt.trouble;
-  }
-  return lines === undefined ? say("noLog") : words([]);
-}
-
-/** The end of the kernel's log. */
-export function* kernelLog(want: Want, desk: Desk): Skill {
-  const { say } = desk;
-  const count = Math.min(want.count ?? OFFLINE_LIMITS.rows, OFFLINE_LIMITS.quotedLines);
-  const call = runProgram(desk, "dmesg", "-T");
-  const learnt = yield* learn(desk, [{ call, read: (text) => goodLines(text) }]);
-  const lines = "facts" in learnt && learnt.facts.length > 0 ? learnt.facts : yield* logLines(desk, ["-k"], count);
-  if (lines === undefined) return "trouble" in learnt ? learnt.trouble : say("noLog");
-  if (lines.length === 0) return say("emptyLog");
-  const last = lines.slice(-count);
-  return `${say("log", { count: last.length, what: say("kernelLog") })}\n${quote(last.join("\n"), "tail")}`;
 }

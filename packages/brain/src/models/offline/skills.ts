@@ -3,6 +3,7 @@ import { exampleOf } from "./classifier.ts";
 import { shortLine } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
 import { changeFile, changeGit, changeService, endProcess, install } from "./skills-change.ts";
+import { kernelLog, logErrors, logTail } from "./skills-logs.ts";
 import {
   countFiles,
   countLines,
@@ -48,18 +49,7 @@ import {
 } from "./skills-machine.ts";
 import { dependencies, languages, project, start } from "./skills-project.ts";
 import { runCommand, tests } from "./skills-run.ts";
-import {
-  containers,
-  cron,
-  tellInstalled,
-  kernelLog,
-  logErrors,
-  logTail,
-  packages,
-  service,
-  services,
-  versionOf,
-} from "./skills-software.ts";
+import { containers, cron, tellInstalled, packages, service, services, versionOf } from "./skills-software.ts";
 import { busiest, dns, gateway, network, ports, processCount, reach, tellRunning } from "./skills-work.ts";
 import { stepWords } from "./steps.ts";
 import type { Intent, Want } from "./want.ts";

@@ -46,6 +46,7 @@ function isSpelledAsName(written: string): boolean {
 
 /** Intents whose names and texts may be any word; the others name programs, hosts or nothing. */
 const OF_ANY_NAME: ReadonlySet<Intent> = new Set([
+  "accounts",
   "commit",
   "copy",
   "count-files",
@@ -71,12 +72,32 @@ export function takesAnyName(intent: Intent): boolean {
 export function namesIn(tokens: readonly Token[], intent: Intent): readonly string[] {
   const quoted = operands(tokens, "quote").map(({ written }) => written.trim());
   if (quoted.length > 0) return quoted;
+  const called = calledName(tokens);
+  if (called !== undefined) return [called];
   const strange = strangeWords(tokens, intent);
-  const unknown = strange.filter(({ plain, written }) => !LEXICON.knows(plain) || isSpelledAsName(written));
+  const unknown = strange.filter(({ plain, written }) => LEXICON.isNameLike(plain) || isSpelledAsName(written));
   // Names of programs have no accents.
   const plainly = unknown.filter(({ written }) => /^[\x21-\x7e]+$/.test(written));
   const best = plainly.length > 0 ? plainly : unknown.length > 0 ? unknown : strange;
   return best.map(({ written }) => nameOf(written));
+}
+
+/** The names of a sentence that are no words of every day: those of programs, packages and hosts. */
+export function unknownNames(tokens: readonly Token[], intent: Intent): readonly string[] {
+  const isQuoted = operands(tokens, "quote").length > 0 || calledName(tokens) !== undefined;
+  return namesIn(tokens, intent).filter(
+    (name) => isQuoted || LEXICON.isNameLike(plainWords(name)) || isSpelledAsName(name),
+  );
+}
+
+const CALLED = /^(called|named|chamad[oa]s?|llamad[oa]s?|llame|llamen|chame|chamem)$/;
+
+/** The name behind a word such as "called": "a folder called reports", "que se llame informes". */
+function calledName(tokens: readonly Token[]): string | undefined {
+  const at = tokens.findIndex(({ plain }) => CALLED.test(plain));
+  const next = at < 0 || tokens[at]?.endsClause === true ? undefined : tokens[at + 1];
+  if (next === undefined || (next.kind === undefined && isGenericWord(next.plain))) return undefined;
+  return nameOf(next.written);
 }
 
 /** Whether "and", "or" or a comma stands between two names. */
@@ -96,9 +117,11 @@ export function areJoined(tokens: readonly Token[], names: readonly string[]): b
 export function personIn(tokens: readonly Token[], intent: Intent): string | undefined {
   const isBehind = (at: number) => /^(by|did|por|hizo|fez)$/.test(tokens[at - 1]?.plain ?? "");
   const strange = new Set(strangeWords(tokens, intent));
-  const found = tokens.find(
-    (token, at) => strange.has(token) && !LEXICON.knows(token.plain) && (/^[A-Z]/.test(token.written) || isBehind(at)),
-  );
+  const isProper = ({ plain, written }: Token) =>
+    /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0 && !isGenericWord(plain);
+  const isSaid = (token: Token, at: number) =>
+    strange.has(token) && LEXICON.isNameLike(token.plain) && (at === 0 ? isProper(token) : isBehind(at));
+  const found = tokens.find((token, at) => (at > 0 && isProper(token)) || isSaid(token, at));
   return found?.written;
 }
 
@@ -118,7 +141,7 @@ export function pathsIn(tokens: readonly Token[], intent: Intent): readonly stri
   const placed = tokens.filter((token, at) => strange.has(token) && isNamedPlace(tokens, at));
   // "How heavy is src": the one word that nothing else accounts for.
   const isName = (token: Token) =>
-    !LEXICON.knows(token.plain) && !KINDS.has(token.plain) && /^[\w@.+-]+$/.test(token.written);
+    LEXICON.isNameLike(token.plain) && !KINDS.has(token.plain) && /^[\w@.+-]+$/.test(token.written);
   const unknown = [...strange].filter(isName);
   const isAlone = unknown.length === 1 && SIZED.has(intent);
   return (placed.length > 0 || !isAlone ? placed : unknown).map((token) => token.written);
@@ -150,6 +173,25 @@ function isDescribing({ plain }: Token): boolean {
   );
 }
 
+/** Names that folders often have, although they mean something else as well. */
+const USUAL_FOLDERS = words(
+  "src docs doc tests test lib libs logs data scripts build dist public assets config packages bin tmp images",
+);
+
+/** The tokens with the name of a folder as a path, where it stands beside the word for one: "the docs folder", "pasta build". */
+export function withFolders(tokens: readonly Token[]): readonly Token[] {
+  const isFolder = (at: number) => SINGLE_FOLDER.test(tokens[at]?.plain ?? "");
+  return tokens.map((token, at) => {
+    const { plain, kind, written, endsClause } = token;
+    const isName = kind === undefined && /^[\w@.+-]+$/.test(written) && !isGenericWord(plain);
+    const isBeside = (isFolder(at - 1) && tokens[at - 1]?.endsClause !== true) || (isFolder(at + 1) && !endsClause);
+    if (!isName || !isBeside || !(USUAL_FOLDERS.has(plain) || LEXICON.isNameLike(LEXICON.correct(plain)))) return token;
+    return { plain: "§path", kind: "path", written, endsClause };
+  });
+}
+
+const SINGLE_FOLDER = /^(folder|directory|pasta|diretorio|carpeta|directorio)$/;
+
 const COMMON_FILES: ReadonlyMap<string, string> = new Map(
   `readme:readme leiame:readme leia-me:readme leeme:readme license:license licence:license licenca:license licencia:license
    changelog:changelog`
@@ -164,7 +206,7 @@ export function filesIn(tokens: readonly Token[], intent: Intent): readonly stri
   );
   if (shown.length > 0) return shown;
   const strange = strangeWords(tokens, intent);
-  const unknown = strange.filter(({ plain }) => !LEXICON.knows(plain));
+  const unknown = strange.filter(({ plain }) => LEXICON.isNameLike(plain));
   return (unknown.length > 0 ? unknown : strange).map(({ written }) => written);
 }
 
@@ -251,12 +293,21 @@ export function mebibytesIn(tokens: readonly Token[]): number | undefined {
     ["mb", 1],
     ["mib", 1],
     ["m", 1],
+    ["mega", 1],
     ["megas", 1],
+    ["meg", 1],
+    ["megs", 1],
+    ["megabyte", 1],
     ["megabytes", 1],
     ["gb", 1024],
     ["gib", 1024],
     ["g", 1024],
+    ["gig", 1024],
+    ["gigs", 1024],
+    ["giga", 1024],
     ["gigas", 1024],
+    ["gigabyte", 1024],
+    ["gigabytes", 1024],
   ]);
   for (const [at, token] of tokens.entries()) {
     const unit = scale.get(tokens[at + 1]?.plain ?? "");
@@ -267,16 +318,24 @@ export function mebibytesIn(tokens: readonly Token[]): number | undefined {
 }
 
 const ORDINALS = new Map(
-  `first:1 second:2 third:3 fourth:4 fifth:5 tenth:10 primeira:1 segunda:2 terceira:3 quarta:4 quinta:5 decima:10
-   primera:1 tercera:3 cuarta:4`
+  `first:1 second:2 third:3 fourth:4 fifth:5 sixth:6 seventh:7 eighth:8 ninth:9 tenth:10 primeira:1 segunda:2 terceira:3 quarta:4
+   quinta:5 sexta:6 setima:7 oitava:8 nona:9 decima:10 primera:1 tercera:3 cuarta:4 septima:7 octava:8 novena:9 primeiro:1
+   segundo:2 terceiro:3 quarto:4 quinto:5 primer:1 primero:1 tercer:3 tercero:3 cuarto:4`
     .split(/\s+/)
     .map((pair) => [pair.split(":")[0] ?? "", Number(pair.split(":")[1])] as const),
 );
+/** The place that an ordinal says: "third" is 3. */
+export function ordinalIn(tokens: readonly Token[]): number | undefined {
+  return tokens.map(({ plain }) => ORDINALS.get(plain)).find((place) => place !== undefined);
+}
+
 const LINES = words("line lines linha linhas linea lineas");
 const FIRST = words(
-  "first primeira primeiras primeiro primeiros primera primeras primer primeros head beginning comeco comecinho inicio principio top start",
+  "first primeira primeiras primeiro primeiros primera primeras primer primeros head beginning comeco comecinho inicio principio top start begin begins comeca empieza starts",
 );
-const LAST = words("last ultima ultimas ultimo ultimos tail end fim final bottom latest");
+const LAST = words(
+  "last ultima ultimas ultimo ultimos tail end ends fim finalzinho finzinho final bottom latest termina acaba cola",
+);
 
 /** Which lines of a file are meant: so many from its beginning or its end, or one by its number. */
 export function linesIn(tokens: readonly Token[]): { first?: number; last?: number; line?: number } {
@@ -290,11 +349,18 @@ export function linesIn(tokens: readonly Token[]): { first?: number; last?: numb
   if (isOne && number !== undefined) return { line: number };
   if (says(tokens, LAST))
     return says(tokens, LINES) && number === undefined && isSingular(tokens) ? { last: 1 } : { last: number ?? 10 };
-  const ordinal = tokens.map(({ plain }) => ORDINALS.get(plain)).find((place) => place !== undefined);
+  const ordinal = ordinalIn(tokens);
   if (ordinal !== undefined && number === undefined && isSingular(tokens)) return { line: ordinal };
   return says(tokens, FIRST) ? { first: number ?? 10 } : {};
 }
 
 function isSingular(tokens: readonly Token[]): boolean {
   return tokens.some(({ plain }) => plain === "line" || plain === "linha" || plain === "linea");
+}
+
+type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** An object without the fields that are undefined. */
+export function withoutUndefined<T extends object>(fields: T): DefinedFields<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedFields<T>;
 }

@@ -68,9 +68,14 @@ export function tokensOf(task: string): readonly Token[] {
   );
   const isShouting = lifted.replace(/[^a-z]/g, "").length === 0;
   const pieces = lifted.split(/\s+/).filter((piece) => piece !== "");
-  const tokens = pieces.flatMap((piece) => tokensIn(piece, quotes, isShouting)).map(withoutPortugueseDos);
+  const tokens = pieces
+    .flatMap((piece, at) => tokensIn(DASH.test(pieces[at + 1] ?? "") ? `${piece},` : piece, quotes, isShouting))
+    .map(withoutPortugueseDos);
   return tokens.some(isOtherFile) ? tokens.map(asReading) : tokens;
 }
+
+/** A dash between two clauses. */
+const DASH = /^(-{1,3}|–|—|\.{3}|…)$/;
 
 /** Words before a Spanish "dos". */
 const BEFORE_TWO =

@@ -102,6 +102,91 @@ describe("understanding", () => {
     assert.deepEqual(follow("quanta memória livre?", "e o disco?"), [{ kind: "disk" }]);
   });
 
+  it("takes another name, number or span for what was asked before, and a pronoun for what was named", () => {
+    const follow = (first: string, second: string) => understand(second, understand(first)).wants;
+    assert.deepEqual(follow("largest files in here", "and in src?"), [{ kind: "largest", path: "src" }]);
+    assert.deepEqual(follow("quanto pesa a pasta docs", "e a src?"), [{ kind: "folder-size", path: "src" }]);
+    assert.deepEqual(follow("show the last 3 commits", "make it 10"), [{ kind: "git-log", count: 10 }]);
+    assert.deepEqual(follow("muestra los últimos 3 commits", "¿y los últimos 5?"), [{ kind: "git-log", count: 5 }]);
+    assert.deepEqual(follow("is git installed?", "and curl?"), [{ kind: "installed", name: "curl" }]);
+    assert.deepEqual(follow("o nginx está rodando?", "e o redis?"), [{ kind: "running", name: "redis" }]);
+    assert.deepEqual(follow("lista os arquivos de src/", "quantos são?"), [{ kind: "count-files", path: "src/" }]);
+    assert.deepEqual(follow("read notes.txt", "how many lines does it have?"), [
+      { kind: "count-lines", path: "notes.txt" },
+    ]);
+    assert.deepEqual(follow("lee notes.txt", "¿cuándo se modificó ese archivo?"), [
+      { kind: "file-info", path: "notes.txt" },
+    ]);
+    assert.deepEqual(wantsOf("what's in docs/ and how big is it"), [
+      { kind: "list", path: "docs/" },
+      { kind: "folder-size", path: "docs/" },
+    ]);
+    assert.deepEqual(wantsOf("versão do python e do node"), [
+      { kind: "version", name: "python" },
+      { kind: "version", name: "node" },
+    ]);
+  });
+
+  it("takes a complete request for itself, also behind one that names a file", () => {
+    const before = understand("read notes.txt");
+    assert.deepEqual(understand("what time is it?", before).wants, [{ kind: "time" }]);
+    assert.deepEqual(understand("how many commits are there?", before).wants, [{ kind: "count-commits" }]);
+    assert.deepEqual(understand("how many files are in this folder?", before).wants, [
+      { kind: "count-files", path: "." },
+    ]);
+    assert.deepEqual(understand("quantas linhas de código tem esse projeto?", before).wants, [
+      { kind: "count-lines", path: "." },
+    ]);
+  });
+
+  it("leaves out the reason before or behind a question", () => {
+    for (const [task, kind] of [
+      ["before I download this 40 gig dataset, will it fit", "disk"],
+      ["I am about to restore a backup. how much disk is free?", "disk"],
+      ["how much memory is free, I need to start another vm", "memory"],
+      ["o cliente está reclamando que tudo está lento, qual processo usa mais cpu?", "top-cpu"],
+      ["el disco se está llenando, ¿qué carpeta es la más grande?", "largest-folders"],
+      ["¿queda memoria para levantar otro servicio?", "memory"],
+    ] as const)
+      assert.deepEqual(
+        wantsOf(task).map((want) => want.kind),
+        [kind],
+        task,
+      );
+  });
+
+  it("does not take an order, a condition or another question for a reason", () => {
+    for (const task of [
+      "translate this into French: how much disk is free",
+      "write an email to Bob, how much memory is free",
+      "what is better, postgres or mysql?",
+      "delete everything, which branch am I on",
+      "if I deleted build, how much space would I gain",
+    ])
+      assert.ok(!["disk", "memory", "running", "git-branch"].includes(wantsOf(task)[0]?.kind ?? ""), task);
+  });
+
+  it("takes no word of every day for the name of a program, a host or a service", () => {
+    assert.deepEqual(wantsOf("does the internet work from this box"), [{ kind: "reach" }]);
+    assert.deepEqual(wantsOf("what happened in the system log just now"), [{ kind: "log-tail" }]);
+    assert.deepEqual(wantsOf("is there a newer version of npm"), []);
+    assert.deepEqual(wantsOf("is there an account called deploy"), [{ kind: "accounts", name: "deploy" }]);
+    assert.deepEqual(wantsOf("crea una carpeta que se llame informes"), [{ kind: "make-folder", path: "informes" }]);
+  });
+
+  it("asks git for the commit that words point at", () => {
+    assert.deepEqual(wantsOf("show the commit before the last one"), [{ kind: "git-show", revision: "HEAD~1" }]);
+    assert.deepEqual(wantsOf("muestra el penúltimo commit"), [{ kind: "git-show", revision: "HEAD~1" }]);
+    assert.deepEqual(wantsOf("qual foi o primeiro commit"), [{ kind: "git-show", revision: "first" }]);
+  });
+
+  it("tells how tests are run when it is asked how, and runs them when it is told to", () => {
+    for (const task of ["how are the tests run?", "como se rodam os testes aqui", "¿cómo se ejecutan las pruebas?"])
+      assert.deepEqual(wantsOf(task), [{ kind: "start", text: "tests" }], task);
+    for (const task of ["run the tests and tell me whether they pass", "roda os testes", "ejecuta las pruebas"])
+      assert.deepEqual(wantsOf(task), [{ kind: "tests" }], task);
+  });
+
   it("takes a complete request for itself, whatever came before it", () => {
     const before = understand("how much disk is free?");
     assert.deepEqual(understand('run "uname -a"', before).wants, [{ kind: "run", command: "uname -a" }]);

@@ -3,10 +3,12 @@ import { classify } from "./classifier.ts";
 import type { Guess } from "./classifier.ts";
 import { commandLineIn } from "./command-line.ts";
 import { isElsewhere } from "./elsewhere.ts";
-import { followUp } from "./follow-up.ts";
+import { followUp, sameOfOther } from "./follow-up.ts";
+import { lacksPath, onPathOf, withReferent } from "./lean.ts";
 import { isWorldwide, languageChances, letteredLanguage, likeliest } from "./language.ts";
 import { readWants } from "./read-want.ts";
-import { operands } from "./slots.ts";
+import { requestsIn, withoutStatements } from "./reasons.ts";
+import { operands, withFolders } from "./slots.ts";
 import { tokensOf } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
 import { isChange } from "./want.ts";
@@ -22,13 +24,15 @@ const CLEAR = 0.15;
 const CLEAR_OF_NONE = 0.2;
 /** Above this probability a sentence is one request, whatever its parts may mean. */
 const CERTAIN = 0.9;
+/** Above this probability a request is believed that stands beside a reason. */
+const PLAIN = 0.8;
 /** Things that are offered when a task is not understood. */
 const OFFERED = 3;
 
 /** What a task wants, read by itself and, where it leans on the one before it, together with that. */
 export function understand(task: string, before?: Understanding): Understanding {
   const text = task.slice(0, OFFLINE_LIMITS.taskChars);
-  const tokens = tokensOf(text);
+  const tokens = withFolders(tokensOf(text));
   const words = tokens.slice(0, OFFLINE_LIMITS.taskWords).map(({ plain }) => plain);
   const guesses = classify(words);
   const spoken = before?.language ?? "en";
@@ -56,14 +60,59 @@ function wantsOf({ text, tokens, guesses }: Task, before: Understanding | undefi
   if (commands.length > 0) return commands;
   const leaning = before === undefined ? undefined : followUp(tokens, before);
   if (leaning !== undefined) return leaning;
-  const asked = withoutOccasion(tokens);
-  if (asked.length < tokens.length) return wantsOfClause(asked);
+  const alone = wantsAlone(tokens, guesses);
+  const last = before?.wants.at(-1);
+  return last === undefined ? alone : leanedWants(tokens, alone, last);
+}
+
+/** The wants of a sentence by itself. */
+function wantsAlone(tokens: readonly Token[], guesses: readonly Guess[]): readonly Want[] {
+  const question = withoutStatements(tokens);
+  const asked = question.length < tokens.length ? wantsOfClause(question) : [];
+  if (asked.length > 0) return asked;
   const parts = clausesOf(tokens);
-  const clauses = parts.map((clause) => wantsOfClause(clause));
+  const clauses = wantsOfClauses(parts);
   const isMany = clauses.length > 1 && clauses.every((wants) => wants.length > 0);
   const isOne = isOneRequest(guesses[0], clauses.flat()) && !areWhole(parts, clauses);
   if (isMany && !isOne) return distinct(clauses.flat());
-  return wantsInOne(tokens, guesses);
+  const whole = wantsInOne(tokens, guesses);
+  return whole.length > 0 ? whole : wantsWithoutReasons(tokens);
+}
+
+/** The wants of each clause; one that says "it" leans on the one before. */
+function wantsOfClauses(parts: readonly (readonly Token[])[]): readonly (readonly Want[])[] {
+  const all: (readonly Want[])[] = [];
+  for (const clause of parts) {
+    const last = all.at(-1)?.at(-1);
+    const same = last === undefined ? undefined : sameOfOther(clause, last);
+    const alone = same ?? wantsOfClause(clause);
+    all.push(last === undefined || same !== undefined ? alone : leanedWants(clause, alone, last));
+  }
+  return all;
+}
+
+/** The wants of a sentence that may lean on an earlier one: by "it" and the like, or by naming nothing to ask about. */
+function leanedWants(tokens: readonly Token[], alone: readonly Want[], last: Want): readonly Want[] {
+  if (alone.length > 0 && !lacksPath(alone)) return alone;
+  const replaced = withReferent(tokens, last);
+  const wants = replaced === undefined ? [] : wantsOfClause(replaced);
+  const isLeaning = wants.some(({ path, name }) => path === last.path && name === last.name);
+  if (isLeaning && !wants.some(({ kind }) => isChange(kind))) return wants;
+  return tokens.length <= OFFLINE_LIMITS.followUpWords ? onPathOf(alone, tokens, last) : alone;
+}
+
+/** The wants of what a sentence asks beside its reasons; only looks, and only what is very probable. */
+function wantsWithoutReasons(tokens: readonly Token[]): readonly Want[] {
+  for (const request of requestsIn(tokens)) {
+    const guesses = classify(request.map(({ plain }) => plain));
+    const [first] = guesses;
+    const kin = guesses.filter(({ intent }) => areKin(intent, first?.intent));
+    const probability = kin.reduce((sum, each) => sum + each.probability, 0);
+    if (first?.intent === undefined || isChange(first.intent) || probability < PLAIN) continue;
+    const wants = wantsInOne(request, guesses);
+    if (wants.length > 0) return wants;
+  }
+  return [];
 }
 
 function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
@@ -75,6 +124,10 @@ function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
 const KIN: readonly (readonly Intent[])[] = [
   ["running", "service", "processes-count"],
   ["list", "find"],
+  ["file-info", "find"],
+  ["file-info", "folder-size"],
+  ["largest", "largest-folders"],
+  ["git-status", "git-diff"],
   ["time", "date"],
 ];
 
@@ -150,15 +203,6 @@ function quotedCommands(tokens: readonly Token[]): readonly Want[] {
 // Tested on what was written: `é` is no `e`.
 const JOINTS = /^(and|&|e|y|then|depois|luego|também|tambem|también|tambien|also|plus|después|despues)$/i;
 
-const OCCASIONS = /^(before|after|because|since|while|antes|depois|porque|enquanto|despues|mientras)$/;
-
-/** What is asked behind the occasion for it: "before I start the backup, do I have room?". */
-function withoutOccasion(tokens: readonly Token[]): readonly Token[] {
-  const end = tokens.findIndex(({ endsClause }) => endsClause);
-  const isOccasion = OCCASIONS.test(tokens[0]?.plain ?? "") && end > 0 && end < tokens.length - 1;
-  return isOccasion ? tokens.slice(end + 1) : tokens;
-}
-
 /** The clauses of a sentence. */
 function clausesOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const clauses: Token[][] = [[]];
@@ -188,7 +232,8 @@ function distinct(wants: readonly Want[]): readonly Want[] {
   });
   const [first, second] = found;
   // "Look at app.log and tell me the errors": the second names no file, and means the first.
-  if (found.length === 2 && first?.kind === "read" && second?.kind === "log-errors" && second.path === undefined)
+  const isSame = second?.path === undefined || second.path === first?.path;
+  if (found.length === 2 && first?.kind === "read" && second?.kind === "log-errors" && isSame)
     return [{ ...second, ...(first.path === undefined ? {} : { path: first.path }) }];
   // So it is in "is notes.txt long? how many lines".
   const isRepeated = ({ kind, path }: Want) =>
