@@ -12,6 +12,8 @@ const CERTAIN = 0.9;
  * 6.3 of 100 wrong instead of 9.5, and 73.0 right instead of 74.8.
  */
 const UNEXPLAINED = [0, 0.85, 0.96];
+/** How much a word of every day counts among them. */
+const ORDINARY = 0.5;
 
 /** What the file of a project tells; it is the only file that these can be asked of. */
 const OF_MANIFEST: ReadonlySet<Intent> = new Set(["dependencies", "start"]);
@@ -20,12 +22,8 @@ const OF_MANIFEST: ReadonlySet<Intent> = new Set(["dependencies", "start"]);
 export function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probability: number): boolean {
   const kind = wants[0]?.kind;
   if (kind === undefined || isNegated(tokens, kind)) return true;
-  const read = wants.flatMap((want) =>
-    Object.values(want).flatMap((value) => (typeof value === "string" ? value : [])),
-  );
-  const isRead = ({ kind: operand, written }: Token): boolean =>
-    read.some((value) => value.includes(written) || (isTrimmed(operand) && written.includes(value)));
-  const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
+  const isRead = readerOf(wants);
+  const isUnread = (token: Token) => isOperand(token) && !isRead(token);
   if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const isFree = (token: Token) => takesAnyName(kind) && isRead(token);
   if (tokens.some((token) => isForeign(token, kind) && !isFree(token) && !isIdle(tokens, token))) return true;
@@ -41,8 +39,29 @@ export function isElsewhere(tokens: readonly Token[], wants: readonly Want[], pr
   const alien = strange.filter(
     ({ plain }) => !LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning)),
   );
-  if (probability < (UNEXPLAINED[Math.min(alien.length, UNEXPLAINED.length - 1)] ?? 0)) return true;
+  const weight = alien.reduce((sum, { plain }) => sum + (LEXICON.isOrdinary(plain) ? ORDINARY : 1), 0);
+  if (probability < (UNEXPLAINED[Math.min(Math.floor(weight), UNEXPLAINED.length - 1)] ?? 0)) return true;
   return unknown.length > (probability >= CERTAIN ? 2 : 1);
+}
+
+/** Tells whether a token is among what wants have read. */
+function readerOf(wants: readonly Want[]): (token: Token) => boolean {
+  const read = wants.flatMap((want) =>
+    Object.values(want).flatMap((value) => (typeof value === "string" ? value : [])),
+  );
+  return ({ kind, written }) =>
+    read.some((value) => value.includes(written) || (isTrimmed(kind) && written.includes(value)));
+}
+
+function isOperand({ kind }: Token): boolean {
+  return kind !== undefined && kind !== "number";
+}
+
+/** Whether a sentence has an operand or a name that the wants do not read. */
+export function leavesName(tokens: readonly Token[], wants: readonly Want[]): boolean {
+  const isRead = readerOf(wants);
+  const isName = ({ plain, kind }: Token) => kind === undefined && LEXICON.isNameLike(LEXICON.correct(plain));
+  return tokens.some((token) => (isOperand(token) || isName(token)) && !isRead(token) && !isCommonFile(token));
 }
 
 const NEGATIONS: ReadonlySet<string> = new Set("not dont never no nao nunca jamas".split(" "));

@@ -5,7 +5,7 @@ import { isProgramWord } from "./read-programs.ts";
 import { minutesIn, numbersIn, operands } from "./slots.ts";
 import { plainWords } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
-import type { Understanding, Want } from "./want.ts";
+import type { Intent, Understanding, Want } from "./want.ts";
 import { isStopWord } from "./words.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -63,7 +63,8 @@ function isLeading([first, second]: readonly Token[]): boolean {
 }
 
 const FOLDERS = words("src docs doc tests test lib logs data scripts build dist public assets config packages bin tmp");
-const OF_PROGRAM = new Set(["running", "service", "installed", "version", "dependencies"]);
+/** Intents that ask about a program or a package. */
+export const OF_PROGRAM: ReadonlySet<Intent> = new Set(["running", "service", "installed", "version", "dependencies"]);
 const OF_PERSON = new Set(["git-log", "count-commits"]);
 
 /** The last want for another name: a folder, a program, a person, a text. */

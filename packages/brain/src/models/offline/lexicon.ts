@@ -48,6 +48,11 @@ export class Lexicon implements Vocabulary {
     return !this.#ordinary.has(word) && !this.knows(word);
   }
 
+  /** Whether people say a word every day, without a meaning here. */
+  isOrdinary(word: string): boolean {
+    return this.#ordinary.has(word) && this.meanings(word).length === 0;
+  }
+
   meanings(word: string): readonly string[] {
     const exact = this.#meanings.get(word);
     if (exact !== undefined) return exact;

@@ -15,6 +15,7 @@ import type { Token } from "./tokens.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
+const LATELY = words("recently lately ultimamente recentemente recientemente");
 const UNCOMMITTED = words("uncommitted pending pendentes pendientes commitadas commitados commitear");
 
 /** What a difference is asked of: a file, a commit, or all that is not committed. */
@@ -22,6 +23,8 @@ export const perhapsOfFile: Reader = (tokens, kind) => {
   const [file] = operands(tokens, "file", "path");
   if (file === undefined && says(tokens, UNCOMMITTED)) return [{ kind: "git-status" }];
   const [revision] = operands(tokens, "revision");
+  if (file !== undefined && revision === undefined && says(tokens, LATELY))
+    return [{ kind: "git-log", path: file.written }];
   return [{ kind, ...withoutUndefined({ path: file?.written, revision: revision?.written }) }];
 };
 
@@ -99,6 +102,13 @@ export const committed: Reader = (tokens, kind) => {
 
 /** Names that most repositories have, and that phrases name for that reason. */
 const USUAL_BRANCHES = words("main master develop trunk");
+
+/** All branches, or whether there is one of a name. */
+export const branchesListed: Reader = (tokens, kind) => {
+  const isOne = says(tokens, words("there exist exists existe existem hay ha tem have called chamada chamado llamada"));
+  const [name] = operands(tokens, "path").map(({ written }) => written);
+  return [{ kind, ...withoutUndefined({ name: isOne ? name : undefined }) }];
+};
 
 /** The branch that is named. */
 export const branched: Reader = (tokens, kind) => {

@@ -48,6 +48,7 @@ export const packaged: Reader = (tokens, kind) =>
 const OWN = words(
   "project projeto proyecto app application aplicacao aplicacion aplicativo program programa our nosso nossa nossos nuestro nuestra nuestros repo",
 );
+const WARNINGS = words("warning warnings warn warns aviso avisos alerta alertas advertencia advertencias");
 const OF_SYSTEM = words("system sistema journal journald syslog kernel dmesg systemd");
 
 /** Which log is meant: a file, that of a service, of the project, of the kernel, or of the system. */
@@ -60,9 +61,10 @@ export const logged: Reader = (tokens, kind) => {
   const path = file?.written ?? logFolder(tokens);
   if (path === undefined && says(tokens, OWN) && !says(tokens, OF_SYSTEM))
     return [{ kind, text: "project", ...withoutUndefined({ count }) }];
+  const text = kind === "log-errors" && says(tokens, WARNINGS) ? "warnings" : undefined;
   const names = kind === "log-tail" ? unknownNames(tokens, kind) : [];
   const [name] = names.filter((each) => !isBehindHave(tokens, each));
-  return [{ kind, ...withoutUndefined({ path, count, name }) }];
+  return [{ kind, ...withoutUndefined({ path, count, name, text }) }];
 };
 
 /** The folder `logs`, where it is called a folder. */

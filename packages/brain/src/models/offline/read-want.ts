@@ -1,13 +1,24 @@
 import { LEXICON } from "./classifier.ts";
-import { blamed, branched, committed, history, lastAuthor, ofPerson, perhapsOfFile, shown } from "./read-git.ts";
+import {
+  blamed,
+  branched,
+  branchesListed,
+  committed,
+  history,
+  lastAuthor,
+  ofPerson,
+  perhapsOfFile,
+  shown,
+} from "./read-git.ts";
 import { depended, logged, packaged, started, tested } from "./read-project.ts";
-import { named, processesCounted, programmed } from "./read-programs.ts";
+import { isProgramWord, named, processesCounted, programmed } from "./read-programs.ts";
 import type { Reader } from "./read-programs.ts";
 import { looksLikeFile } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
 import type { Intent, Want } from "./want.ts";
 import {
   asksForFolders,
+  commonName,
   filesIn,
   isFolderNamed,
   kindIn,
@@ -109,6 +120,13 @@ const OLDER = words(
   "older antiguos antigos viejos velhos old anteriores more mais mas over beyond nobody untouched unchanged stale sin parados ninguem nadie",
 );
 
+/** Whether the only kind that is named is a program, and nothing says that its files are meant: "which python do we have". */
+function asksForProgram(tokens: readonly Token[]): boolean {
+  const isFiles = says(tokens, words("code codigo scripts script module modules modulos sources fontes fuentes"));
+  const isFile = tokens.some(({ plain: word, kind }) => kind !== undefined || LEXICON.meanings(word).includes("file"));
+  return !isFiles && !isFile && tokens.some(({ plain: word }) => isProgramWord(word));
+}
+
 const found: Reader = (tokens, kind) => {
   const [glob] = operands(tokens, "glob").filter(({ written }) => written.includes("*"));
   const [file] = operands(tokens, "file", "quote");
@@ -120,7 +138,7 @@ const found: Reader = (tokens, kind) => {
     words("recently recent newest recentemente recientemente nuevos novos recientes recentes"),
   );
   const shape = withoutUndefined({
-    pattern: glob?.written ?? file?.written ?? kindIn(tokens),
+    pattern: glob?.written ?? commonName(file?.written) ?? (asksForProgram(tokens) ? undefined : kindIn(tokens)),
     minutes: minutes ?? (isRecent ? 1440 : undefined),
     mebibytes,
     folders: asksForFolders(tokens) ? true : undefined,
@@ -187,6 +205,7 @@ const listed: Reader = (tokens, kind) => {
 };
 
 const filesCounted: Reader = (tokens, kind) => {
+  if (says(tokens, words("lines linhas lineas"))) return linesCounted(tokens, "count-lines");
   const [path = "."] = pathsIn(tokens, kind);
   const pattern = operands(tokens, "glob")[0]?.written ?? kindIn(tokens.filter(({ written }) => written !== path));
   const folders = asksForFolders(tokens) ? (true as const) : undefined;
@@ -196,8 +215,10 @@ const filesCounted: Reader = (tokens, kind) => {
 };
 
 const linesCounted: Reader = (tokens, kind) => {
-  const [path] = filesIn(tokens, kind);
-  return [{ kind, path: path ?? "." }];
+  const pattern = kindIn(tokens);
+  const isKind = pattern !== undefined && operands(tokens, "file").length === 0;
+  const [path = "."] = isKind ? pathsIn(tokens, kind) : filesIn(tokens, kind);
+  return [{ kind, path, ...(isKind ? { pattern } : {}) }];
 };
 
 const variable: Reader = (tokens, kind) => {
@@ -269,6 +290,7 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   "folder-size": sized,
   "git-author": lastAuthor,
   "git-blame": blamed,
+  "git-branches": branchesListed,
   "git-diff": perhapsOfFile,
   "git-log": history,
   "git-show": shown,

@@ -63,6 +63,8 @@ export function requestsIn(tokens: readonly Token[]): readonly (readonly Token[]
   const segments = segmentsOf(tokens);
   const asked = segments.filter((segment) => !isReason(segment));
   const found = [
+    // What is told and asked to be confirmed.
+    ...(segments.length > 1 && isTag(segments.at(-1) ?? []) ? [segments.slice(0, -1).flat()] : []),
     // All but the reasons, when there are some.
     ...(asked.length > 0 && asked.length < segments.length ? [asked.flat()] : []),
     // The last clause, behind reasons.
@@ -81,6 +83,15 @@ export function requestsIn(tokens: readonly Token[]): readonly (readonly Token[]
 function hasTopic(tokens: readonly Token[]): boolean {
   return tokens.some(
     ({ plain, kind }) => kind === undefined && !isGenericWord(plain) && LEXICON.meanings(plain).length > 0,
+  );
+}
+
+const TAG = /^(true|right|correct|really|verdade|procede|certo|confere|verdad|cierto|correcto|no)$/;
+
+/** Whether words only ask whether what was told is so: "is that true?". */
+function isTag(tokens: readonly Token[]): boolean {
+  return (
+    tokens.some(({ plain }) => TAG.test(plain)) && tokens.every(({ plain }) => TAG.test(plain) || isGenericWord(plain))
   );
 }
 

@@ -5,6 +5,7 @@ import { outputLines, quote, readOutput } from "./read-output.ts";
 import { isMissingPath, learn, runProgram, shortLine, tell, troubleWith, use } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
 import { asPaths } from "./skills-machine.ts";
+import { plainWords } from "./tokens.ts";
 import type { Want } from "./want.ts";
 import { bytes, duration, number, rows } from "./wording.ts";
 import type { Say } from "./wording.ts";
@@ -111,18 +112,30 @@ export function find(want: Want, desk: Desk): Skill {
   const isByName = want.minutes === undefined && want.mebibytes === undefined && want.empty !== true;
   const isFiles = want.folders !== true;
   const where = want.path === undefined ? {} : { path: want.path };
-  const pattern = want.pattern ?? "*";
+  const pattern = BARE_NAMES.get(plainWords(want.pattern ?? "")) ?? want.pattern ?? "*";
   const tool = use(desk, "find_files", { pattern, ...where });
-  const program = runProgram(desk, "find", ...asPaths(want.path ?? "."), ...NO_GIT, ...testsOf(want), "-print");
+  // What npm installed is no work of a person: it was changed when it was installed.
+  const skipped = want.minutes === undefined ? NO_GIT : [...NO_GIT, "-name", "node_modules", "-prune", "-o"];
+  const print = want.minutes === undefined ? ["-print"] : ["-printf", "%T@\\t%p\\n"];
+  const program = runProgram(desk, "find", ...asPaths(want.path ?? "."), ...skipped, ...testsOf(want), ...print);
   const ways = [
-    ...(isByName && isFiles ? [{ call: tool, read: readListing }] : []),
-    { call: program, read: readListing },
+    // A name in other letters is found by the program.
+    ...(isByName && isFiles ? [{ call: tool, read: foundLines }] : []),
+    { call: program, read: want.minutes === undefined ? readListing : readByTime },
   ];
   return tell(desk, ways, (files) => {
     const what = wantedWords(want, desk);
     if (files.length === 0) return say("notFound", { what });
     return `${say("found", { count: files.length, what })}\n${rows(files, say, OFFLINE_LIMITS.quotedLines)}`;
   });
+}
+
+/** Reads `find … -printf "%T@\t%p\n"`: what was changed last stands first. */
+function readByTime(text: string): readonly string[] {
+  return readListing(text)
+    .map((line) => line.split("\t"))
+    .toSorted(([one], [other]) => Number(other) - Number(one))
+    .map(([, path = ""]) => path);
 }
 
 function testsOf({ pattern, minutes, older, mebibytes, folders, empty }: Want): readonly string[] {
@@ -175,8 +188,10 @@ function linesWords(lines: readonly string[], text: string, say: Say): string {
 /** How many lines a file has, or all files of a folder. */
 export function* countLines(want: Want, desk: Desk): Skill {
   const { say } = desk;
-  const path = want.path ?? ".";
-  const isFile = path !== "." && !path.endsWith("/");
+  const { path = ".", pattern } = want;
+  const glob = pattern === undefined ? {} : { glob: pattern };
+  const only = pattern === undefined ? [] : [`--include=${pattern}`];
+  const isFile = path !== "." && !path.endsWith("/") && pattern === undefined;
   if (isFile) {
     const call = runProgram(desk, "wc", "-l", ...asPaths(path));
     const count = (text: string) => /^\s*(\d+)\s/.exec(readOutput(text).stdout)?.[1];
@@ -189,11 +204,12 @@ export function* countLines(want: Want, desk: Desk): Skill {
   const skipped = [".git", "node_modules"].map((name) => `--exclude-dir=${name}`);
   const ways = [
     // A folder with secrets may be searched by the tool, which leaves them out; grep would be asked about.
-    { call: use(desk, "search_text", { pattern: "^", regex: true, show: "counts", path }), read: readCounts },
-    { call: runProgram(desk, "grep", "-rIc", ...skipped, "", ...asPaths(path)), read: readCounts },
+    { call: use(desk, "search_text", { pattern: "^", regex: true, show: "counts", path, ...glob }), read: readCounts },
+    { call: runProgram(desk, "grep", "-rIc", ...skipped, ...only, "", ...asPaths(path)), read: readCounts },
   ];
   return yield* tell(desk, ways, ({ files, lines, isCut }) => {
-    const words = say("linesIn", { path: shownPath(path), count: lines, files });
+    const kind = pattern === undefined ? "" : `${shortLine(pattern)} · `;
+    const words = say("linesIn", { path: `${kind}${shownPath(path)}`, count: lines, files });
     return isCut ? `${words} ${say("cut")}` : words;
   });
 }

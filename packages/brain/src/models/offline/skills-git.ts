@@ -5,7 +5,7 @@ import { learn, runProgram, shortLine, tell } from "./skill.ts";
 import type { Desk, Learnt, Skill } from "./skill.ts";
 import { shownPath } from "./skills-files.ts";
 import type { Want } from "./want.ts";
-import { rows } from "./wording.ts";
+import { duration, rows } from "./wording.ts";
 
 /** Asks git, and says so when there is no repository or no commit to ask about. */
 function* askGit<Facts>(
@@ -61,11 +61,17 @@ function trackingWords(tracking: string, { say }: Desk): string {
 }
 
 /** Which branches there are. */
-export function gitBranches(_want: Want, desk: Desk): Skill {
+export function gitBranches({ name }: Want, desk: Desk): Skill {
   const { say } = desk;
-  return tellLines(desk, ["branch", "-a"], (lines) =>
-    lines.length === 0 ? say("noCommits") : `${say("branches", { count: lines.length })}\n${quote(lines.join("\n"))}`,
-  );
+  return tellLines(desk, ["branch", "-a"], (lines) => {
+    if (lines.length === 0) return say("noCommits");
+    const all = `${say("branches", { count: lines.length })}\n${quote(lines.join("\n"))}`;
+    if (name === undefined) return all;
+    const isThere = lines.some((line) => line.replace(/^[*+ ] /, "") === name);
+    return isThere
+      ? say("branchThere", { name: shortLine(name) })
+      : `${say("noBranch", { name: shortLine(name) })} ${all}`;
+  });
 }
 
 const ROW = "--format=%h %s (%an, %ad)";
@@ -85,7 +91,9 @@ export function gitLog(want: Want, desk: Desk): Skill {
   ];
   return tellLines(desk, args, (lines) => {
     if (lines.length === 0) return say("noSuchCommits");
-    return `${say("commits", { count: lines.length })}\n${rows(
+    const span = want.minutes === undefined ? "" : ` (${say("changedWithin", { time: duration(want.minutes, say) })})`;
+    const head = say("commits", { count: lines.length }).replace(/:$/, `${span}:`);
+    return `${head}\n${rows(
       lines.map((line) => shortLine(line)),
       say,
       lines.length,

@@ -73,6 +73,9 @@ export function* logTail(want: Want, desk: Desk): Skill {
 
 const ERROR = "error|fail|exception|fatal|panic|critical|denied";
 
+/** What is looked for: errors, and warnings where they are asked for. */
+const patternOf = ({ text }: Want): string => (text === "warnings" ? `${ERROR}|warn` : ERROR);
+
 /** Lines with an error: in a file, in the folder's own logs, or in the system's log. */
 export function* logErrors(want: Want, desk: Desk): Skill {
   const { say } = desk;
@@ -82,11 +85,11 @@ export function* logErrors(want: Want, desk: Desk): Skill {
     return files.length === 0 ? say("noProjectLog") : yield* errorsInFiles(files, want, desk);
   }
   const count = countOf(want);
-  const words = (all: readonly string[]) => errorWords(all, say("systemLog"), { count, desk });
-  const lines = yield* logLines(desk, ["-p", "err"], count);
+  const words = (all: readonly string[]) => errorWords(all, say("systemLog"), { want, desk });
+  const lines = yield* logLines(desk, ["-p", want.text === "warnings" ? "warning" : "err"], count);
   if (lines !== undefined && lines.length > 0) return words(lines);
   for (const path of LOG_FILES) {
-    const call = runProgram(desk, "grep", "-iE", ERROR, path);
+    const call = runProgram(desk, "grep", "-iE", patternOf(want), path);
     const learnt = yield* learn(desk, [{ call, read: matchedLines }]);
     if ("facts" in learnt) return words(learnt.facts);
     // A log that is there and was not read may hold errors.
@@ -106,22 +109,23 @@ function matchedLines(text: string): readonly string[] | undefined {
 function errorWords(
   all: readonly string[],
   what: string,
-  { count, desk: { say } }: { readonly count: number; readonly desk: Desk },
+  { want, desk: { say } }: { readonly want: Want; readonly desk: Desk },
 ): string {
-  const last = all.slice(-count);
-  if (last.length === 0) return say("noErrors", { what });
-  return `${say("errorsIn", { count: all.length, what })}\n${quote(last.join("\n"), "tail")}`;
+  const last = all.slice(-countOf(want));
+  const isWarned = want.text === "warnings";
+  if (last.length === 0) return say(isWarned ? "noWarnings" : "noErrors", { what });
+  return `${say(isWarned ? "warningsIn" : "errorsIn", { count: all.length, what })}\n${quote(last.join("\n"), "tail")}`;
 }
 
 function* errorsInFiles(files: readonly string[], want: Want, desk: Desk): Skill {
   const what = shortLine(files.join(", "));
   const found: string[] = [];
   for (const path of files.slice(0, OFFLINE_LIMITS.rows)) {
-    const input = { pattern: ERROR, regex: true, ignore_case: true, ignored: true, path };
+    const input = { pattern: patternOf(want), regex: true, ignore_case: true, ignored: true, path };
     const learnt = yield* learn(desk, [
       // A folder with secrets may be searched by the tool, which leaves them out; grep would be asked about.
       { call: use(desk, "search_text", input), read: (text) => readListing(text) },
-      { call: runProgram(desk, "grep", "-niE", ERROR, ...asPaths(path)), read: matchedLines },
+      { call: runProgram(desk, "grep", "-niE", patternOf(want), ...asPaths(path)), read: matchedLines },
     ]);
     if ("trouble" in learnt) return learnt.trouble;
     const start = `${path}:`;
@@ -129,7 +133,7 @@ function* errorsInFiles(files: readonly string[], want: Want, desk: Desk): Skill
       ...learnt.facts.map((line) => (files.length === 1 && line.startsWith(start) ? line.slice(start.length) : line)),
     );
   }
-  return errorWords(found, what, { count: countOf(want), desk });
+  return errorWords(found, what, { want, desk });
 }
 
 /** The end of the kernel's log. */

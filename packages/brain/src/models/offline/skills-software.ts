@@ -31,7 +31,12 @@ export function* tellInstalled(want: Want, desk: Desk): Skill {
   for (const program of new Set([name, ALIASES.get(name.toLowerCase()) ?? name])) {
     const call = runProgram(desk, "which", program);
     const path = yield* learn(desk, [{ call, read: (text) => goodLines(text)?.[0] }]);
-    if ("facts" in path) return say("installed", { name: program, path: path.facts });
+    if ("facts" in path) {
+      const isTelling = TELLING.has(program) && OF_SYSTEM.test(path.facts);
+      const version = isTelling ? yield* versionLine(program, desk) : undefined;
+      const words = say("installed", { name: program, path: path.facts });
+      return version === undefined ? words : `${words} (${version})`;
+    }
     if (path.isPersonsNo) return path.trouble;
   }
   const version = yield* packageVersion(name, desk);
@@ -54,6 +59,16 @@ const TELLING = new Set(
     " ",
   ),
 );
+
+/** Folders of the system: a program elsewhere is not started without a question. */
+const OF_SYSTEM = /^\/(usr\/(local\/)?)?s?bin\//;
+
+/** The first line of what a program says about its version. */
+function* versionLine(name: string, desk: Desk): Skill<string | undefined> {
+  const read = (text: string) => goodLines(text)?.[0];
+  const learnt = yield* learn(desk, [{ call: runProgram(desk, name, "--version"), read }]);
+  return "facts" in learnt ? shortLine(learnt.facts) : undefined;
+}
 
 /** Which version a program has. */
 export function* versionOf(want: Want, desk: Desk): Skill {

@@ -96,8 +96,19 @@ const CALLED = /^(called|named|chamad[oa]s?|llamad[oa]s?|llame|llamen|chame|cham
 function calledName(tokens: readonly Token[]): string | undefined {
   const at = tokens.findIndex(({ plain }) => CALLED.test(plain));
   const next = at < 0 || tokens[at]?.endsClause === true ? undefined : tokens[at + 1];
-  if (next === undefined || (next.kind === undefined && isGenericWord(next.plain))) return undefined;
+  if (next === undefined || (next.kind === undefined && isGenericWord(next.plain))) return namedPart(tokens);
   return nameOf(next.written);
+}
+
+/** The part of a name that is asked for: "with server in the name", "com server no nome". */
+function namedPart(tokens: readonly Token[]): string | undefined {
+  const at = tokens.findIndex(({ plain }) => /^(name|names|nome|nombre)$/.test(plain));
+  const from = tokens.findLastIndex(
+    ({ plain }, place) => place < at && /^(with|containing|having|com|con)$/.test(plain),
+  );
+  const [part, joint] = from < 0 ? [] : tokens.slice(from + 1, at);
+  const isPlaced = /^(in|on|no|em|en)$/.test(joint?.plain ?? "");
+  return part !== undefined && isPlaced ? nameOf(part.written) : undefined;
 }
 
 /** Whether "and", "or" or a comma stands between two names. */
@@ -199,11 +210,14 @@ const COMMON_FILES: ReadonlyMap<string, string> = new Map(
     .map((pair) => [pair.split(":")[0] ?? "", pair.split(":")[1] ?? ""] as const),
 );
 
+/** The name of a file that people know by one without an ending, in any of the languages. */
+export function commonName(written: string | undefined): string | undefined {
+  return written === undefined ? undefined : (COMMON_FILES.get(plainWords(written)) ?? written);
+}
+
 /** A file that a sentence names: by its looks, as `readme`, or behind the word for a file. */
 export function filesIn(tokens: readonly Token[], intent: Intent): readonly string[] {
-  const shown = operands(tokens, "file", "path", "quote", "glob").map(
-    ({ written }) => COMMON_FILES.get(plainWords(written)) ?? written,
-  );
+  const shown = operands(tokens, "file", "path", "quote", "glob").map(({ written }) => commonName(written) ?? written);
   if (shown.length > 0) return shown;
   const strange = strangeWords(tokens, intent);
   const unknown = strange.filter(({ plain }) => LEXICON.isNameLike(plain));

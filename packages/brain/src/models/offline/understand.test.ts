@@ -111,6 +111,8 @@ describe("understanding", () => {
     assert.deepEqual(follow("is git installed?", "and curl?"), [{ kind: "installed", name: "curl" }]);
     assert.deepEqual(follow("o nginx está rodando?", "e o redis?"), [{ kind: "running", name: "redis" }]);
     assert.deepEqual(follow("lista os arquivos de src/", "quantos são?"), [{ kind: "count-files", path: "src/" }]);
+    assert.deepEqual(follow("is express installed?", "which version?"), [{ kind: "version", name: "express" }]);
+    assert.deepEqual(follow("show me notes.txt", "how long is it?"), [{ kind: "count-lines", path: "notes.txt" }]);
     assert.deepEqual(follow("read notes.txt", "how many lines does it have?"), [
       { kind: "count-lines", path: "notes.txt" },
     ]);
@@ -172,6 +174,14 @@ describe("understanding", () => {
     assert.deepEqual(wantsOf("is there a newer version of npm"), []);
     assert.deepEqual(wantsOf("is there an account called deploy"), [{ kind: "accounts", name: "deploy" }]);
     assert.deepEqual(wantsOf("crea una carpeta que se llame informes"), [{ kind: "make-folder", path: "informes" }]);
+  });
+
+  it("takes the next intent when the first one does not read a name of the sentence", () => {
+    assert.deepEqual(wantsOf("who made commit 24725eb"), [{ kind: "git-show", revision: "24725eb" }]);
+    assert.deepEqual(wantsOf("¿hay algo raro usando mucha cpu?"), [{ kind: "top-cpu" }]);
+    assert.deepEqual(wantsOf("restart the computer"), []);
+    assert.deepEqual(wantsOf("find files with server in the name"), [{ kind: "find", pattern: "*server*" }]);
+    assert.deepEqual(wantsOf("¿qué python tenemos?"), [{ kind: "version", name: "python" }]);
   });
 
   it("asks git for the commit that words point at", () => {

@@ -2,8 +2,8 @@ import { OFFLINE_LIMITS } from "@vidro/core";
 import { classify } from "./classifier.ts";
 import type { Guess } from "./classifier.ts";
 import { commandLineIn } from "./command-line.ts";
-import { isElsewhere } from "./elsewhere.ts";
-import { followUp, sameOfOther } from "./follow-up.ts";
+import { isElsewhere, leavesName } from "./elsewhere.ts";
+import { followUp, OF_PROGRAM, sameOfOther } from "./follow-up.ts";
 import { lacksPath, onPathOf, withReferent } from "./lean.ts";
 import { isWorldwide, languageChances, letteredLanguage, likeliest } from "./language.ts";
 import { readWants } from "./read-want.ts";
@@ -93,12 +93,25 @@ function wantsOfClauses(parts: readonly (readonly Token[])[]): readonly (readonl
 
 /** The wants of a sentence that may lean on an earlier one: by "it" and the like, or by naming nothing to ask about. */
 function leanedWants(tokens: readonly Token[], alone: readonly Want[], last: Want): readonly Want[] {
-  if (alone.length > 0 && !lacksPath(alone)) return alone;
   const replaced = withReferent(tokens, last);
+  const isOwn = alone.length > 0 && !lacksPath(alone);
+  if (isOwn && (replaced === undefined || chanceOf(tokens) >= chanceOf(replaced))) return alone;
   const wants = replaced === undefined ? [] : wantsOfClause(replaced);
   const isLeaning = wants.some(({ path, name }) => path === last.path && name === last.name);
   if (isLeaning && !wants.some(({ kind }) => isChange(kind))) return wants;
+  if (alone.length === 0 && replaced === undefined) return sameName(tokens, last);
   return tokens.length <= OFFLINE_LIMITS.followUpWords ? onPathOf(alone, tokens, last) : alone;
+}
+
+/** What a few words mean of the program that was asked about: "which version?". */
+function sameName(tokens: readonly Token[], { kind, name }: Want): readonly Want[] {
+  if (name === undefined || !OF_PROGRAM.has(kind) || tokens.length > OFFLINE_LIMITS.followUpWords) return [];
+  const wants = wantsOfClause([...tokens, { plain: name.toLowerCase(), written: name, endsClause: false }]);
+  return wants.every((want) => OF_PROGRAM.has(want.kind) && want.name === name) ? wants : [];
+}
+
+function chanceOf(tokens: readonly Token[]): number {
+  return classify(tokens.map(({ plain }) => plain)).find(({ intent }) => intent !== undefined)?.probability ?? 0;
 }
 
 /** The wants of what a sentence asks beside its reasons; only looks, and only what is very probable. */
@@ -125,9 +138,11 @@ const KIN: readonly (readonly Intent[])[] = [
   ["running", "service", "processes-count"],
   ["list", "find"],
   ["file-info", "find"],
+  ["installed", "version"],
   ["file-info", "folder-size"],
   ["largest", "largest-folders"],
   ["git-status", "git-diff"],
+  ["git-author", "git-show"],
   ["time", "date"],
 ];
 
@@ -136,18 +151,29 @@ function areKin(one: Intent | undefined, other: Intent | undefined): boolean {
   return one === other || KIN.some((intents) => intents.includes(one) && intents.includes(other));
 }
 
-/** The wants of the most probable intent for which the sentence has all that it needs. */
+/** How many guesses are tried, and how probable each has to be by itself. */
+const TRIED = 4;
+const LEAST = 0.02;
+
+/**
+ * The wants of the most probable intent for which the sentence has all that it needs. Where an intent does not read a
+ * name or an operand of the sentence, it is not meant, and the others share its probability.
+ */
 function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readonly Want[] {
-  for (const [at, { intent: guessed }] of guesses.slice(0, 2).entries()) {
-    const kin = guesses.filter(({ intent }) => areKin(intent, guessed));
-    const probability = kin.reduce((sum, each) => sum + each.probability, 0);
+  let rest = 1;
+  for (const [at, { intent: guessed, probability: own }] of guesses.slice(0, TRIED).entries()) {
+    const kin = guesses.slice(at).filter(({ intent }) => areKin(intent, guessed));
+    const probability = kin.reduce((sum, each) => sum + each.probability, 0) / rest;
     const next = guesses.slice(at + 1).find((each) => !kin.includes(each));
     const intent = intentIfBelieved({ intent: guessed, probability });
-    if (intent === undefined || !isAhead(probability, next)) return [];
+    if (intent === undefined || own < LEAST) return [];
+    if (!isAhead(probability, next && { ...next, probability: next.probability / rest })) return [];
     if (isChange(intent) && probability < LIKELY) return [];
     const wants = readWants(tokens, intent);
-    if (wants === undefined || isElsewhere(tokens, wants, probability)) continue;
-    return wants;
+    const isNamed = wants === undefined || leavesName(tokens, wants);
+    if (wants !== undefined && !(at > 0 && isNamed) && !isElsewhere(tokens, wants, probability)) return wants;
+    if (!isNamed || isChange(intent) || intent === "run") return [];
+    rest -= own;
   }
   return [];
 }

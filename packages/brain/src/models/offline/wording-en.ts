@@ -102,6 +102,8 @@ export const EN = {
   ahead: "{count} {count|commit|commits} ahead of the remote",
   behind: "{count} {count|commit|commits} behind the remote",
   gone: "its remote branch is gone",
+  branchThere: "Yes: there is a branch {name}.",
+  noBranch: "There is no branch {name}.",
   branches: "{count} {count|branch|branches}, * is the current one:",
   clean: "Nothing has changed since the last commit.",
   changes: "{count} {count|path has|paths have} changed:",
@@ -168,6 +170,8 @@ export const EN = {
   otherLogs: "Other logs here: {names}.",
   emptyLog: "The log has no such lines.",
   errorsIn: "{count} {count|line|lines} with an error ({what}):",
+  warningsIn: "{count} {count|line|lines} with an error or a warning ({what}):",
+  noWarnings: "No line with an error or a warning ({what}).",
   noErrors: "No line with an error ({what}).",
 
   done: "Done: `{command}`.",

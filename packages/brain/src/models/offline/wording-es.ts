@@ -105,6 +105,8 @@ export const ES: { readonly [N in keyof typeof EN]: string } = {
   ahead: "{count} {count|commit|commits} por delante del remoto",
   behind: "{count} {count|commit|commits} por detrás del remoto",
   gone: "su rama remota ya no existe",
+  branchThere: "Sí: existe la rama {name}.",
+  noBranch: "No existe la rama {name}.",
   branches: "{count} {count|rama|ramas}, * es la actual:",
   clean: "Nada ha cambiado desde el último commit.",
   changes: "{count} {count|ruta ha cambiado|rutas han cambiado}:",
@@ -171,6 +173,8 @@ export const ES: { readonly [N in keyof typeof EN]: string } = {
   otherLogs: "Otros logs aquí: {names}.",
   emptyLog: "El log no tiene tales líneas.",
   errorsIn: "{count} {count|línea|líneas} con error ({what}):",
+  warningsIn: "{count} {count|línea|líneas} con un error o un aviso ({what}):",
+  noWarnings: "Ninguna línea con un error o un aviso ({what}).",
   noErrors: "Ninguna línea con error ({what}).",
 
   done: "Hecho: `{command}`.",

@@ -104,6 +104,8 @@ export const PT: { readonly [N in keyof typeof EN]: string } = {
   ahead: "{count} {count|commit|commits} à frente do remoto",
   behind: "{count} {count|commit|commits} atrás do remoto",
   gone: "o branch remoto já não existe",
+  branchThere: "Sim: existe o branch {name}.",
+  noBranch: "Não existe o branch {name}.",
   branches: "{count} {count|branch|branches}, * é o atual:",
   clean: "Nada mudou desde o último commit.",
   changes: "{count} {count|caminho mudou|caminhos mudaram}:",
@@ -170,6 +172,8 @@ export const PT: { readonly [N in keyof typeof EN]: string } = {
   otherLogs: "Outros logs aqui: {names}.",
   emptyLog: "O log não tem tais linhas.",
   errorsIn: "{count} {count|linha|linhas} com erro ({what}):",
+  warningsIn: "{count} {count|linha|linhas} com erro ou aviso ({what}):",
+  noWarnings: "Nenhuma linha com erro ou aviso ({what}).",
   noErrors: "Nenhuma linha com erro ({what}).",
 
   done: "Feito: `{command}`.",
