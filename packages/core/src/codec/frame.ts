@@ -95,11 +95,7 @@ export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAut
     },
     end() {
       if (closed || (held.size === 0 && body === undefined)) return undefined;
-      const fault = new Fault(
-        "BAD_REQUEST",
-        "The stream ended inside a frame. Send the frame again on a new connection.",
-      );
-      return { ok: false, fault: fault.report() };
+      return { ok: false, fault: cutFault().report() };
     },
   };
   return decoder;
@@ -124,6 +120,10 @@ function utf8(bytes: Uint8Array): string {
   } catch (thrown) {
     throw new Fault("BAD_REQUEST", "The frame is not UTF-8. Send UTF-8 only.", { cause: thrown });
   }
+}
+
+function cutFault(): Fault {
+  return new Fault("BAD_REQUEST", "The stream ended inside a frame. Send the frame again on a new connection.");
 }
 
 function emptyFault(): Fault {
