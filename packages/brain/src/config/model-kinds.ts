@@ -34,13 +34,20 @@ const isCount: FieldCheck = (value) => Number.isSafeInteger(value) && (value as 
 const isAmount: FieldCheck = (value) => typeof value === "number" && value >= 0 && value < 1_000_000;
 const isFlag: FieldCheck = (value) => typeof value === "boolean";
 
+/** Prices are compared by the text of their days: one that no calendar has would never hold, or always. */
+function isDay(value: unknown): boolean {
+  if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
+  const day = new Date(`${value}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value);
+}
+
 const PRICE_CHECKS: { readonly [field in keyof Required<ModelPrice>]: FieldCheck } = {
   input: isAmount,
   output: isAmount,
   cached: isAmount,
   cacheWrite: isAmount,
   abovePromptTokens: isCount,
-  from: (value) => typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value),
+  from: isDay,
 };
 
 const isPrice: FieldCheck = (value) =>
