@@ -51,9 +51,10 @@ export class RunRetention {
     await this.#work;
   }
 
-  /** Number of runs that are due by their age. */
+  /** Number of runs that are due by their age; none when runs are kept for ever. */
   async count(): Promise<number> {
     const { retention, now } = this.#deps;
+    if (this.#rules.days === 0) return 0;
     return (await retention.due(now() - this.#rules.days * 24 * HOUR_MS, Number.MAX_SAFE_INTEGER)).length;
   }
 
