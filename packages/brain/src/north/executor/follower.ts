@@ -24,6 +24,7 @@ export class ExecutorFollower {
   readonly #encoder: ExecutorEncoder;
   /** Pending calls of generation(), by action. */
   readonly #waiting = new Map<string, PromiseWithResolvers<string>>();
+  #isOver = false;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -35,9 +36,13 @@ export class ExecutorFollower {
     return this.#encoder.openQuestion;
   }
 
-  /** The id of the step that an action of this run belongs to; resolves as soon as the journal has the action. */
+  /**
+   * The id of the step that an action of this run belongs to; resolves as soon as the journal has the action, and rejects
+   * with HAND_UNAVAILABLE when the run is not followed any more.
+   */
   async generation(action: string): Promise<string> {
     if (this.#encoder.action === action) return this.#encoder.generation;
+    if (this.#isOver) throw goneFault();
     const waiting = this.#waiting.get(action) ?? Promise.withResolvers<string>();
     this.#waiting.set(action, waiting);
     return waiting.promise;
@@ -55,8 +60,8 @@ export class ExecutorFollower {
         await peer.whenDrained();
       }
     } finally {
-      const away = new Fault("HAND_UNAVAILABLE", "The executor is gone.");
-      for (const waiting of this.#waiting.values()) waiting.reject(away);
+      this.#isOver = true;
+      for (const waiting of this.#waiting.values()) waiting.reject(goneFault());
       this.#waiting.clear();
     }
   }
@@ -73,4 +78,8 @@ export class ExecutorFollower {
     const { seq } = await this.#options.runs.find(this.#options.run);
     return seq === entry.seq ? messages : [];
   }
+}
+
+function goneFault(): Fault {
+  return new Fault("HAND_UNAVAILABLE", "The executor is gone.");
 }
