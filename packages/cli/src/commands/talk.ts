@@ -18,7 +18,7 @@ import { paint } from "../view/symbols.ts";
 import { showTalkedRun, unusedModelWords } from "../view/show-run.ts";
 import { print, say, sayFault } from "../program/output.ts";
 import { completeFile, includeFiles } from "./talk/included-files.ts";
-import { commandsLike, talkCommand } from "./talk/slash-commands.ts";
+import { commandsLike, isTalkCommand, talkCommand } from "./talk/slash-commands.ts";
 import type { TalkState } from "./talk/slash-commands.ts";
 import { sayWrapped } from "./talk/say-wrapped.ts";
 import { talkWords } from "./talk/talk-words.ts";
@@ -115,12 +115,16 @@ class Talk {
   /** Carries out what was typed; gives an exit code when a run is left open, which ends the conversation. */
   async #take(typed: string): Promise<number | undefined> {
     const words = this.#words;
-    if (typed.startsWith("/") || typed === "?") {
+    if (isTalkCommand(typed)) {
       const watched = await talkCommand(typed, { brain: this.#brain, state: this.#state, words });
       if (watched === undefined) return undefined;
       return "id" in watched
         ? this.#watch(watched.id, watched.isOwn)
         : this.#start({ ...this.#state.model, ...watched });
+    }
+    if (typed === "!") {
+      sayWrapped(words.noCommand(typed));
+      return undefined;
     }
     if (typed.startsWith("!"))
       return this.#start({ task: directTask(argvOf(typed.slice(1), words.unclosedQuote)), agent: DIRECT });

@@ -64,7 +64,7 @@ const COMMANDS: { readonly [name: string]: TalkCommand } = {
   "/fork": async ({ argument, brain, state, words }) => {
     const last = state.runs.at(-1);
     if (last === undefined) return sayWrapped(words.noRun);
-    const [, seq = "", text = ""] = /^(\d*)\s*([^]*)$/.exec(argument) ?? [];
+    const [, seq = "", text = ""] = /^(?:(\d+)(?:\s+|$))?([^]*)$/.exec(argument) ?? [];
     const how = { ...(seq === "" ? {} : { at: Number(seq) }), ...(text === "" ? {} : { text }) };
     const fork = await brain.runs.fork(last, how);
     state.thread = fork.thread;
@@ -80,6 +80,11 @@ function helpRows(line: string): readonly string[] {
   const [, name, meaning] = /^( {2}\S+(?: \S+)?) +(\S.*)$/.exec(line) ?? [];
   const isNarrow = (process.stderr.columns || USUAL_COLUMNS) < WIDE_COLUMNS;
   return name === undefined || meaning === undefined || !isNarrow ? [line] : [name, `      ${meaning}`];
+}
+
+/** Whether a line is a command and no task: a path, which has a second slash, may begin a task. */
+export function isTalkCommand(line: string): boolean {
+  return line === "?" || /^\/[^\s/]*(?:\s|$)/.test(line);
 }
 
 /** Carries out a command of the conversation; gives a run or a task when the command leads to one. */
