@@ -43,6 +43,17 @@ describe("keys of a terminal", () => {
       ["\u0000", "other"],
       [ESC, "escape"],
       [`ab${ESC}[Dc`, '"ab" left "c"'],
+      [`${ESC}${ESC}[A`, "escape up"],
+      [`${ESC}${ESC}`, "escape escape"],
+      [`${ESC}[[A`, "other"],
+      [`${ESC}[[Ex`, 'other "x"'],
+      [`${ESC}[<0;10;20M`, "other"],
+      [`${ESC}[?1;2c`, "other"],
+      [`${ESC}[>0;276;0c`, "other"],
+      [`${ESC}[2 q`, "other"],
+      [`${ESC}[1;5Cx`, 'word-right "x"'],
+      [`${ESC}OP`, "other"],
+      [`${ESC}[I${ESC}[O`, "other other"],
     ];
     for (const [piece, expected] of rows) assert.equal(shown(piece), expected, JSON.stringify(piece));
   });
@@ -58,6 +69,9 @@ describe("keys of a terminal", () => {
         `${ESC}[200~x\r\ny${ESC}[201~`,
         "\u0003",
         `${ESC}b`,
+        `${ESC}[[A`,
+        `${ESC}[<0;1;2M`,
+        `${ESC}[2 q`,
       ),
       { maxLength: 8 },
     );

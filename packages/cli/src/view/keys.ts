@@ -90,15 +90,16 @@ const SEQUENCES: { readonly [sequence: string]: KeyName } = {
   "[27;2;13~": "newline",
 };
 
+/** A key behind an escape character, also one of the Linux console, and one that no editor knows. */
 // oxlint-disable-next-line no-control-regex -- control characters are what keys send
-const SEQUENCE = /^\u001b(?:\[[\d;?]*[A-Za-z~]|O[A-Za-z]|[^[O])/;
+const SEQUENCE = /^\u001b(?:\[\[[A-Z]|\[[0-?]*[ -/]*[@-Z\\-~]|O[A-Za-z]|[^[O\u001b])/;
 // oxlint-disable-next-line no-control-regex -- text is what is no control character
 const TEXT = /^[^\u0000-\u001f\u007f]+/;
 // oxlint-disable-next-line no-control-regex -- control characters are what keys send
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 // oxlint-disable-next-line no-control-regex -- control characters are what keys send
-const UNFINISHED = /\u001b(?:\[[\d;?]*|O)?$/;
+const UNFINISHED = /\u001b(?:\[\[|\[[0-?]*[ -/]*|O)?$/;
 
 /**
  * Turns what a terminal sends, piece by piece, into keys. A piece may end anywhere: a paste that has not ended and a key
