@@ -3,12 +3,13 @@ import { asFault, DELEGATE, TERMINAL_LIMITS } from "@vidro/core";
 import type { Entry, Event } from "@vidro/core";
 import { SHORT_ID_CHARS } from "@vidro/core/text";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
+import { isUnanswered } from "./open-question.ts";
 import type { Answerer } from "./questions.ts";
 import type { Screen } from "./screen.ts";
 
 /** What a watcher of a run has for the helpers of that run. */
 interface HelperWatching {
-  readonly runs: Pick<BrainRuns, "follow" | "find" | "answer" | "always">;
+  readonly runs: Pick<BrainRuns, "follow" | "find" | "entries" | "answer" | "always">;
   readonly screen: Pick<Screen, "notice" | "releaseTerminal" | "goOn">;
   readonly answerer: Answerer;
   /** Where the questions of a helper are shown. */
@@ -68,6 +69,8 @@ export class HelperQuestions {
           if (!("entry" in item)) continue;
           const { entry } = item;
           after = entry.seq;
+          // A remark does not answer the question that is open.
+          if (entry.event.type === "remark.made") continue;
           asking?.abort();
           if (entry.event.type === "policy.judged")
             for (const below of helpersIn(entry.event)) void this.#follow(below, signal);
@@ -94,7 +97,7 @@ export class HelperQuestions {
   ): Promise<void> {
     const { runs, answerer, screen: parent } = this.#watching;
     const { event } = entry;
-    const isOpen = !signal.aborted && (await runs.find(run)).seq === entry.seq;
+    const isOpen = !signal.aborted && (await isUnanswered(runs, run, entry.seq));
     if (event.type !== "question.asked" || !isOpen || !this.#answers()) return;
     await answerer.ready();
     parent.notice(`helper ${run.slice(-SHORT_ID_CHARS)} asks:`);

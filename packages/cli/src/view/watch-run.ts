@@ -4,6 +4,7 @@ import { EXIT } from "../program/exit-codes.ts";
 import { HelperQuestions } from "./helper-questions.ts";
 import { onInterrupt } from "./interrupts.ts";
 import type { InterruptTarget, LeaveReason } from "./interrupts.ts";
+import { isUnanswered } from "./open-question.ts";
 import { absentAnswerer } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { RunFate } from "./run-fate.ts";
@@ -176,23 +177,14 @@ class Watcher implements InterruptTarget {
     this.#open = undefined;
     if (entry.event.type !== "question.asked") return screen.entry(entry);
     // A question that was answered already is only shown.
-    const isOpen = await this.#isUnanswered(entry);
+    const { runs, run } = this.#watching;
+    const isOpen = await isUnanswered(runs, run, entry.seq);
     if (isOpen && this.#answers) await answerer.ready();
     screen.entry(entry);
     if (!isOpen) return;
     this.#open = entry.event;
     if (this.#answers) this.#ask(entry.event);
     else this.#say(ASKED_ELSEWHERE[this.#role]);
-  }
-
-  /** Whether nothing but remarks came after a question. */
-  async #isUnanswered({ seq }: Entry): Promise<boolean> {
-    const { runs, run } = this.#watching;
-    const head = await runs.find(run);
-    if (head.seq === seq || head.status !== "asking") return head.seq === seq;
-    for await (const later of runs.entries(run))
-      if (later.seq > seq && later.event.type !== "remark.made") return false;
-    return true;
   }
 
   #ask(question: QuestionAsked): void {
