@@ -35,6 +35,12 @@ export interface TcpSession extends Bearer {
   readonly sessionId: string;
 }
 
+/** Orders of one action that wait for its end. */
+interface PendingOrders {
+  readonly stop: AbortController;
+  waiting: number;
+}
+
 /** One request that a command handles. */
 export interface CommandCall {
   readonly context: CommandContext;
@@ -43,7 +49,7 @@ export interface CommandCall {
   /** Aborted when the connection ends. */
   readonly gone: AbortSignal;
   /** Orders of this connection that can be cancelled, by orderer and action id. */
-  readonly orders: Map<string, AbortController>;
+  readonly orders: Map<string, PendingOrders>;
   /** Longest frame of an answer. */
   readonly maxBytes: number;
   /** Verifies a token, counted for the remote address of the connection. */

@@ -52,8 +52,10 @@ export const runToolCommand = defineCommand({
     });
     const order = checkOrderApproval(read, call);
     const own = `${order.by}/${actionId}`;
-    const stop = orders.get(own) ?? new AbortController();
-    orders.set(own, stop);
+    const pending = orders.get(own) ?? { stop: new AbortController(), waiting: 0 };
+    const { stop } = pending;
+    pending.waiting += 1;
+    orders.set(own, pending);
     const signal = session === undefined ? stop.signal : AbortSignal.any([stop.signal, session.revoked]);
     let ended: ActionEnd | undefined;
     try {
@@ -62,7 +64,9 @@ export const runToolCommand = defineCommand({
         else if (live === true) call.sendOutput({ actionId, stream: event.stream, chunk: event.chunk });
       }
     } finally {
-      orders.delete(own);
+      // A repeated order may be refused at once while the first one goes on.
+      pending.waiting -= 1;
+      if (pending.waiting === 0) orders.delete(own);
     }
     if (ended === undefined) throw new Error("The hand gave no end.");
     return { ended: plain(isOverFrame(ended) ? withoutEndFiles(ended) : ended) };
@@ -84,7 +88,7 @@ export const cancelCommand = defineCommand({
   isExtension: true,
   run({ actionId }, { orders, session }) {
     const order = orders.get(`${bearerOf(session)}/${actionId}`);
-    order?.abort();
+    order?.stop.abort();
     return { cancelled: order !== undefined };
   },
 });

@@ -37,7 +37,7 @@ export class TcpConnection {
   readonly #outbox: FrameWriter;
   readonly #bucket: TokenBucket;
   readonly #gone = new AbortController();
-  readonly #orders = new Map<string, AbortController>();
+  readonly #orders: CommandCall["orders"] = new Map();
   /** Requests that are answered later, by id. */
   readonly #pending = new Map<string, { readonly command: TcpCommand; readonly done: Promise<void> }>();
   readonly #openedAt = performance.now();
