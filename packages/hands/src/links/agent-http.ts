@@ -8,7 +8,7 @@ import type { HelloPolicy, Welcome } from "@vidro/core/wire/agent-ws";
 import { readBrainKey } from "../enrol/brain-key.ts";
 import type { HandStateFolder, HandIdentity } from "../enrol/hand-state-folder.ts";
 import type { ListenAddress } from "../program/listen-flags.ts";
-import { keepConnected, REDIAL_BOUNDS, redialDelayMs } from "./redial.ts";
+import { askedDelayMs, keepConnected, REDIAL_BOUNDS, redialDelayMs } from "./redial.ts";
 import type { OpenConnection, RedialOptions } from "./redial.ts";
 import { SignedClient, replyDeadline } from "./agent-http/signed-client.ts";
 import type { SignedClientOptions } from "./agent-http/signed-client.ts";
@@ -243,11 +243,12 @@ class AgentHttpLink {
         session.heard();
         return reply;
       } catch (thrown) {
-        const { code, retryAfterMs = 0 } = asFault(thrown);
+        const fault = asFault(thrown);
+        const { code } = fault;
         const isPassing = code === "BRAIN_UNREACHABLE" || code === "RATE_LIMITED";
         if (!isPassing || over.aborted || tries >= SIGNED_HTTP_LIMITS.tries) throw thrown;
         const bounds = { ...REDIAL_BOUNDS, ...this.#options.bounds };
-        await pauseUntil(Math.max(retryAfterMs, redialDelayMs(tries, Math.random(), bounds)), over);
+        await pauseUntil(Math.max(askedDelayMs(fault), redialDelayMs(tries, Math.random(), bounds)), over);
       }
     }
   }

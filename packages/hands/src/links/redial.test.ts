@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Fault, REGISTER_LIMITS } from "@vidro/core";
+import { Fault, LONGEST_TIMER_MS, REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { keepConnected, redialDelayMs } from "./redial.ts";
 
 const QUICK = { redialMs: 1, redialCapMs: 4 };
@@ -102,4 +102,30 @@ test("a brain that says when to come back is left alone until then; the end does
     bounds: QUICK,
   });
   assert.deepEqual(rests, [50_000]);
+});
+
+test("a delay that a brain asks for is heeded, and one that no timer can wait for is cut, so that it is not dialled at once", async () => {
+  for (const [asked, heeded] of [
+    [5000, 5000],
+    [2 ** 31, SOUTHBOUND_LIMITS.rivalCapMs],
+    [1e300, SOUTHBOUND_LIMITS.rivalCapMs],
+    [Infinity, SOUTHBOUND_LIMITS.rivalCapMs],
+    [-1e300, 4],
+    [0, 4],
+  ] as const) {
+    const ending = new AbortController();
+    const rests: number[] = [];
+    await keepConnected({
+      dial: async () => ({ gone: Promise.resolve(new Fault("RATE_LIMITED", "wait", { retryAfterMs: asked })) }),
+      down: (_, restMs) => {
+        rests.push(restMs);
+        ending.abort();
+      },
+      signal: ending.signal,
+      chance: () => 1,
+      bounds: { redialMs: 4, redialCapMs: 4 },
+    });
+    assert.deepEqual(rests, [heeded], String(asked));
+  }
+  assert.ok(SOUTHBOUND_LIMITS.rivalCapMs <= LONGEST_TIMER_MS);
 });

@@ -1,4 +1,4 @@
-import { asFault, FAULTS, REGISTER_LIMITS } from "@vidro/core";
+import { asFault, FAULTS, REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Fault } from "@vidro/core";
 
 /** A connection that is up. */
@@ -51,7 +51,7 @@ export async function keepConnected<Dialled extends OpenConnection>(options: Red
     if (signal.aborted) return;
     tries += 1;
     if (isRefusal(why) || (!hasStood && tries >= bounds.firstDials)) throw why;
-    const restMs = Math.max(redialDelayMs(tries, chance(), bounds), why.retryAfterMs ?? 0);
+    const restMs = Math.max(redialDelayMs(tries, chance(), bounds), askedDelayMs(why));
     down?.(why, restMs);
     await pause(restMs, signal);
   }
@@ -68,6 +68,11 @@ function isRefusal({ code }: Fault): boolean {
 /** Delay before the next attempt: a random part of a bound that doubles with each try, up to its cap. */
 export function redialDelayMs(tries: number, chance: number, bounds: typeof REDIAL_BOUNDS = REDIAL_BOUNDS): number {
   return Math.min(bounds.redialCapMs, bounds.redialMs * 2 ** (tries - 1)) * chance;
+}
+
+/** The delay that a brain asks for, as far as a hand heeds it: a timer takes a longer one for none. */
+export function askedDelayMs({ retryAfterMs = 0 }: Fault): number {
+  return Math.min(retryAfterMs, SOUTHBOUND_LIMITS.rivalCapMs);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
