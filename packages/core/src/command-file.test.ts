@@ -24,3 +24,38 @@ test("characters that a person cannot see are found, and those of an emoji are n
   assert.ok(hiddenCharacters("a\u202Eb") !== undefined);
   assert.ok(hiddenCharacters("a\u001b[2Kb") !== undefined);
 });
+
+test("what was typed fills every place once, and stands for itself whatever it holds", () => {
+  const rows: readonly (readonly [body: string, typed: string, filled: string])[] = [
+    ["do $ARGUMENTS", "a b", "do a b"],
+    ["$2 then $1", "a b", "b then a"],
+    ["$1$1", "a", "aa"],
+    ["$1", "$ARGUMENTS", "$ARGUMENTS"],
+    ["$1", "$& $1 $$", "$&"],
+    ["$ARGUMENTS", "$& $` $'", "$& $` $'"],
+    ["$10 costs $1", "a", "$10 costs a"],
+    ["$3", "a b", ""],
+    ["$ARGUMENTSX", "a", "$ARGUMENTSX\n\na"],
+    ["no place", "typed", "no place\n\ntyped"],
+    ["no place", "", "no place"],
+    ["$0", "a", "$0\n\na"],
+    ["$1", "  a\u00a0b ", "a"],
+  ];
+  for (const [body, typed, filled] of rows) assert.equal(fillCommand({ body }, typed), filled, `${body} | ${typed}`);
+});
+
+test("hidden characters are named, and those that colour or join an emoji are not hidden", () => {
+  assert.equal(hiddenCharacters("plain\ttext\n👩‍💻 ❤️"), undefined);
+  assert.equal(hiddenCharacters("a\u200bb"), "\\u200b");
+  assert.equal(hiddenCharacters("\u202eabc\u{e0041}"), "\\u202e \\U000e0041");
+  assert.match(hiddenCharacters("\u0000".repeat(100)) ?? "", /^(?:\\x00 ){4}\\x00$/);
+  assert.equal(hiddenCharacters("a\u200db"), "\\u200d");
+});
+
+test("a file of line ends, dashes or blanks is parsed in time that grows with its length", () => {
+  for (const part of ["\n", "---\n", "--- \n", " ", "#", "description: ", '"']) {
+    const text = part.repeat(200_000 / part.length);
+    for (const source of [text, `---\n${text}`, `---\n${text}\n---\nbody`])
+      assert.doesNotThrow(() => parseCommandFile(source), JSON.stringify(part));
+  }
+});

@@ -30,3 +30,33 @@ test("a file without a head, a name or a description is no skill", () => {
 test("any text is read without an error", () => {
   fc.assert(fc.property(fc.string(), (text) => void parseSkill(`---\n${text}\n---\n${text}`)));
 });
+
+test("heads of any form are read or refused, and never make words of their own", () => {
+  const head = (...lines: readonly string[]): ReturnType<typeof parseSkill> =>
+    parseSkill(`---\n${lines.join("\n")}\n---\nbody`);
+  const rows: readonly (readonly [readonly string[], string | undefined])[] = [
+    [["name: a", "description: one line"], "one line"],
+    [["name: a", "description: 'quoted: yes'"], "quoted: yes"],
+    [["name: a", "description: >", "  folded", "  lines"], "folded lines"],
+    [["name: a", "description: |-", "\tkept"], "kept"],
+    [["name: a", "description:", "  below"], "below"],
+    [["name: a", "description: begun", "  and gone on"], "begun and gone on"],
+    [["description: before", "name: a"], "before"],
+    [["name: a", "description: tabs\tand  blanks"], "tabs and blanks"],
+    [["name: a", "description:"], undefined],
+    [["name: A", "description: x"], undefined],
+    [["name: ../a", "description: x"], undefined],
+    [[`name: ${"a".repeat(65)}`, "description: x"], undefined],
+    [["name: a", "xdescription: x"], undefined],
+    [[" name: a", "description: x"], undefined],
+  ];
+  for (const [lines, description] of rows) assert.equal(head(...lines)?.description, description, lines.join("|"));
+});
+
+test("a file of line ends, dashes or blanks is read in time that grows with its length", () => {
+  for (const part of ["\n", "---\n", "--- \n", " ", "name: ", "description:\n  ", "\t\n", "- "]) {
+    const text = part.repeat(200_000 / part.length);
+    for (const source of [text, `---\n${text}`, `---\nname: a\ndescription: ${text}\n---`])
+      assert.doesNotThrow(() => parseSkill(source), JSON.stringify(part));
+  }
+});
