@@ -30,7 +30,8 @@ const UNSAFE_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["tar", words("--checkpoint-action --to-command --use-compress-program -I --info-script --new-volume-script -F")],
 ]);
 
-const withoutVersion = (name: string): string => name.replace(/(\.exe|[-.\d]+)$/, "");
+/** A run of digits is looked at from its first one only. */
+const withoutVersion = (name: string): string => name.replace(/(\.exe|(?<![-.\d])[-.\d]+)$/, "");
 
 /** `npm` is really npm-cli.js and `python3` python3.11. */
 const isVersionOf = (real: string, asked: string): boolean =>

@@ -100,3 +100,25 @@ test("any words are looked at, and none throws", (t) => {
   );
   fc.assert(fc.property(fc.array(word, { maxLength: 8 }), (words) => void findImpliedRuns(words, cwd)));
 });
+
+test("a word of any length is looked at in time that grows with it", (t) => {
+  const cwd = scratch(t);
+  for (const part of ["1", "-", ".", "1.", "a", "/", "-1x"]) {
+    const word = `${part.repeat(128_000 / part.length)}x`;
+    assert.deepEqual(findImpliedRuns([word, "make"], cwd).runners, ["make"], part);
+    assert.equal(runsGivenFiles(word), false);
+  }
+});
+
+test("versions behind the name of a program do not hide it", (t) => {
+  const cwd = scratch(t);
+  for (const [word, runner] of [
+    ["make-4.3", "make"],
+    ["/usr/bin/gmake4", "gmake"],
+    ["npm-10.2.1", "npm"],
+    ["cargo-1.80", "cargo"],
+  ] as const)
+    assert.deepEqual(findImpliedRuns([word], cwd).runners, [runner], word);
+  for (const word of ["4.3", "-", "...", "make4x", "1make"])
+    assert.deepEqual(findImpliedRuns([word], cwd).runners, [], word);
+});

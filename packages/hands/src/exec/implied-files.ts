@@ -101,7 +101,8 @@ export function findImpliedRuns(words: readonly string[], cwd: string): ImpliedR
   };
 }
 
-const withoutVersion = (name: string): string => name.replace(/[-.\d]+$/u, "") || name;
+/** A run of digits is looked at from its first one only: a word may be as long as a line. */
+const withoutVersion = (name: string): string => name.replace(/(?<![-.\d])[-.\d]+$/u, "") || name;
 
 /** The folder that a word names, alone or behind an option such as `-Csub`. */
 function foldersOf(word: string, cwd: string): readonly string[] {

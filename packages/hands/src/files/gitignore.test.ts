@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import fc from "fast-check";
 import { Folder } from "./files.ts";
 import { IgnoreFiles } from "./gitignore.ts";
@@ -76,17 +76,29 @@ const line = fc
     fc.constantFrom("", "/"),
   )
   .map(([not, begin, parts, end]) => `${not}${begin}${parts.join("/")}${end}`);
-const lines = fc.array(fc.oneof({ weight: 9, arbitrary: line }, fc.constantFrom("", "# a", "  ", "a   ")), {
-  maxLength: 4,
-});
+const lines = fc.array(
+  fc.oneof(
+    { weight: 9, arbitrary: line },
+    fc.constantFrom("", "# a", "  ", "a   ", "a\\ b  ", "a\\ ", "a\\  ", "\\#a", "\\!a", " a"),
+  ),
+  {
+    maxLength: 4,
+  },
+);
 
-test("a search leaves out what git ignores, for any lines in a project and in a folder of it", async (t) => {
+/** A repository with files and folders. */
+function projectIn(t: TestContext): string {
   const root = scratch(t);
   assert.equal(spawnSync("git", ["init", "-q"], { cwd: root }).status, 0);
   for (const path of PATHS) {
     if (path.endsWith("/")) mkdirSync(join(root, path), { recursive: true });
     else writeFileSync(join(root, path), "");
   }
+  return root;
+}
+
+test("a search leaves out what git ignores, for any lines in a project and in a folder of it", async (t) => {
+  const root = projectIn(t);
   await fc.assert(
     fc.asyncProperty(lines, lines, async (outer, inner) => {
       writeFileSync(join(root, ".gitignore"), outer.join("\n"));
@@ -95,4 +107,13 @@ test("a search leaves out what git ignores, for any lines in a project and in a 
     }),
     { numRuns: 60 },
   );
+});
+
+test("a file of long blanks is read in time that grows with its length", async (t) => {
+  const root = projectIn(t);
+  for (const blanks of [" ", "\\ ", "\t"]) {
+    const long = blanks.repeat(60_000 / blanks.length);
+    writeFileSync(join(root, ".gitignore"), `src\nx${long}y\n`);
+    assert.deepEqual(await ignoredBelow(root), ignoredByGit(root));
+  }
 });

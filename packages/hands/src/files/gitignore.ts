@@ -64,7 +64,8 @@ async function readRules(folder: Folder): Promise<readonly IgnoreRule[]> {
 
 /** The rule of one line; none for comments, empty lines and patterns that cannot be read. */
 function readRule(line: string): readonly IgnoreRule[] {
-  const text = line.replace(/(?<!\\) +$/, "");
+  // A run of blanks is looked at from its first one only, which counts when a backslash is before it.
+  const text = line.replace(/(?<![\\ ]) +$|(?<=\\ ) +$/, "");
   if (text === "" || text.startsWith("#")) return [];
   const isNegated = text.startsWith("!");
   const pattern = text.slice(isNegated ? 1 : 0);
