@@ -142,3 +142,20 @@ test("what is no address of a page is refused before anything is planned", async
   for (const url of ["", "page", "ftp://example.org/", "file:///etc/passwd", "http://ana:key@example.org/", "http://"])
     assert.match(await refusal(context, url), /^BAD_ARGUMENTS web_fetch: /, url);
 });
+
+test("a long page is given in parts that join to the whole, with every character whole", async (t) => {
+  const whole = `x${"😀".repeat(HAND_LIMITS.pageChars)}`;
+  const { url, context } = await site(t, (_, response) => {
+    response.setHeader("content-type", "text/plain; charset=utf-8");
+    response.end(whole);
+  });
+  let joined = "";
+  for (let parts = 0; joined.length < whole.length; parts += 1) {
+    assert.ok(parts < 10);
+    const { text } = await fetched(context, url, joined.length);
+    const [part = ""] = text.split("\n[characters");
+    assert.ok(part.isWellFormed());
+    joined += part;
+  }
+  assert.equal(joined, whole);
+});

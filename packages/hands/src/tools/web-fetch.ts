@@ -1,6 +1,7 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FetchPlan, Outcome } from "@vidro/core";
 import { matchesWord } from "@vidro/core/policy";
+import { headOf } from "@vidro/core/text";
 import type { FetchedPage } from "../web/fetch-page.ts";
 import { defineTool } from "./tool.ts";
 
@@ -71,7 +72,7 @@ async function outcomeOf(page: FetchedPage, offset: number): Promise<Outcome> {
     : { title: "", text: page.body };
   if (offset > text.length)
     throw new Fault("TOOL_FAILED", `The text of ${url} has ${text.length} characters, so none at ${offset}.`);
-  const part = text.slice(offset, offset + HAND_LIMITS.pageChars);
+  const part = headOf(text.slice(offset), HAND_LIMITS.pageChars);
   const end = offset + part.length;
   const notes = [
     ...(status >= FIRST_ERROR ? [`the server answered with status ${status}`] : []),

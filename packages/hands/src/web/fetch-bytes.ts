@@ -88,7 +88,8 @@ async function get(url: URL, options: FetchOptions): Promise<IncomingMessage> {
   const { reachOf, signal, accept, resolveHost = resolveAll } = options;
   const literal = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(literal);
-  const addresses = family === 0 ? await resolveHost(url.hostname) : [{ address: literal, family }];
+  const resolving = family === 0 ? resolveHost(url.hostname) : [{ address: literal, family }];
+  const addresses = await Promise.race([resolving, rejectOnAbort(signal)]);
   for (const { address } of addresses) requireReachable(url.hostname, address, reachOf(url.hostname));
   const headers = { accept, "accept-encoding": "gzip, deflate, br", "user-agent": "vidro-hand" };
   const sending: RequestOptions = { signal, agent: false, headers, lookup: lookupOf(addresses) };
@@ -97,6 +98,15 @@ async function get(url: URL, options: FetchOptions): Promise<IncomingMessage> {
     const sent = request(url, sending, resolve);
     sent.on("error", reject);
     sent.end();
+  });
+}
+
+/** A resolver knows no signals, and may wait for a server of names that does not answer. */
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const end = (): void => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
   });
 }
 

@@ -182,3 +182,55 @@ describe("a page of the web", () => {
     await assert.rejects(fetched("/", { signal: stop.signal }), { code: "TOOL_FAILED" });
   });
 });
+
+describe("a fetch that is aborted", () => {
+  it("ends at once, wherever it is: at a name that no server resolves, at headers, at a body", async (t) => {
+    const never = new Promise<never>(() => undefined);
+    const stuck: readonly (readonly [string, Answer, object])[] = [
+      ["a name", () => undefined, { resolveHost: () => never }],
+      ["headers", () => undefined, {}],
+      ["a body", (_, response) => void response.write("begun"), {}],
+      ["a coded body", (_, response) => void response.writeHead(200, { "content-encoding": "gzip" }).write("x"), {}],
+    ];
+    for (const [where, answer, more] of stuck) {
+      const stop = new AbortController();
+      const { fetched } = await serve(t, (request, response) => {
+        answer(request, response);
+        setImmediate(() => stop.abort());
+      });
+      const fetching = fetched("/", { signal: stop.signal, ...more });
+      if (where === "a name") stop.abort();
+      await assert.rejects(fetching, { code: "TOOL_FAILED" }, where);
+    }
+  });
+
+  it("asks no server when it was aborted before it began", async (t) => {
+    const { fetched, asked } = await serve(t, (_, response) => void response.end("x"));
+    await assert.rejects(fetched("/", { signal: AbortSignal.abort() }), { code: "TOOL_FAILED" });
+    assert.equal(asked.length, 0);
+  });
+});
+
+describe("a name", () => {
+  it("that resolves to nothing, or whose resolving fails, is a failure in words", async (t) => {
+    const { fetched } = await serve(t, (_, response) => void response.end("x"));
+    for (const resolveHost of [async () => [], () => Promise.reject(new Error("no such name"))])
+      await assert.rejects(fetched("/", { resolveHost }), { code: "TOOL_FAILED", message: /cannot be fetched/ });
+  });
+
+  it("with one private address among public ones is not fetched at all", async (t) => {
+    const { fetched, asked } = await serve(t, (_, response) => void response.end("x"));
+    for (const address of ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "0.0.0.0"]) {
+      const resolveHost = async () => [
+        { address: "93.184.216.34", family: 4 },
+        { address, family: 4 },
+      ];
+      await assert.rejects(fetched("/", { resolveHost, reach: "public" }), { message: /not public/ }, address);
+    }
+    for (const address of ["::1", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::"]) {
+      const resolveHost = async () => [{ address, family: 6 }];
+      await assert.rejects(fetched("/", { resolveHost, reach: "public" }), { message: /not public/ }, address);
+    }
+    assert.equal(asked.length, 0);
+  });
+});
