@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseSkill, SKILL_FILE, SKILL_LIMITS } from "@vidro/core";
@@ -31,6 +32,8 @@ export async function readProjectSkills(root: string, context: HandContext): Pro
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
+  // Most projects have none, and each start of a run waits for the answer of another thread.
+  if (!existsSync(folder)) return [];
   const names = (await readdir(folder).catch(() => [])).filter((name) => PLAIN_NAME.test(name)).sort();
   return names.slice(0, SKILL_LIMITS.folders);
 }
