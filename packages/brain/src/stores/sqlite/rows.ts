@@ -61,6 +61,8 @@ export class JournalTables {
   readonly #holders: Query<{ readonly holder: string }>;
   readonly #undriven: Query<{ readonly id: string }>;
   readonly #lastSeq: Query<{ readonly seq: number | null }>;
+  /** Lists by their text, of which there are as many as kinds of filters. */
+  readonly #lists = new Map<string, Query<RunHead>>();
 
   constructor(database: DatabaseSync) {
     const prepare = (sql: string): StatementSync => database.prepare(sql);
@@ -194,8 +196,15 @@ export class JournalTables {
       values.push(place.number);
     }
     const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+    return this.#listWhere(where).all(...values, filter.limit);
+  }
+
+  #listWhere(where: string): Query<RunHead> {
+    const known = this.#lists.get(where);
+    if (known !== undefined) return known;
     const heads = query<RunHead>(this.#database, `${HEAD} ${where} ORDER BY number DESC LIMIT ?`);
-    return heads.all(...values, filter.limit);
+    this.#lists.set(where, heads);
+    return heads;
   }
 
   /** The entries of a run from `seq` on, at most `limit`. */
