@@ -191,6 +191,14 @@ export class Runs {
     return followRunInBatches({ journal: this.#journal, live: this.#deps.live, run, after, driven, signal });
   }
 
+  /** How a run was started; the journal is read only when this process does not drive the run. */
+  async readStart(run: string): Promise<RunStarted | undefined> {
+    const driven = this.#drives.get(run);
+    if (driven !== undefined) return driven.drive.state.started;
+    const [first] = await this.read(run, 0, 1);
+    return first?.event.type === "run.started" ? first.event : undefined;
+  }
+
   /** At most `limit` entries after `after`; the caller has checked that the run exists. */
   read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
     return this.#journal.read(run, after, limit);

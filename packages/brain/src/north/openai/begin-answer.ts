@@ -82,9 +82,8 @@ export async function beginAnswer(
 }
 
 /** The tools that a run was started with. */
-export async function toolsOf(runs: Pick<Runs, "read">, run: string): Promise<readonly ToolSpec[]> {
-  const [first] = await runs.read(run, 0, 1);
-  return first?.event.type === "run.started" ? first.event.tools : [];
+export async function toolsOf(runs: Pick<Runs, "readStart">, run: string): Promise<readonly ToolSpec[]> {
+  return (await runs.readStart(run))?.tools ?? [];
 }
 
 function settingOf(
