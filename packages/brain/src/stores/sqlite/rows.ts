@@ -182,7 +182,8 @@ export class JournalTables {
     for (const column of ["owner", "thread"] as const) {
       const value = filter[column];
       if (value === undefined) continue;
-      conditions.push(`${column} = ?`);
+      // Few runs are open, and the index of an owner has all that have ended, too: the plus keeps it out of the search.
+      conditions.push(column === "owner" && filter.open === true ? "+owner = ?" : `${column} = ?`);
       values.push(value);
     }
     if (filter.ending !== undefined) {
