@@ -48,13 +48,14 @@ const ROOT_KEEPS_FOR_FACTS = ["--cap-add", "CAP_SYS_PTRACE", "--cap-add", "CAP_S
 const links = new ForeignLinks();
 const cells = new WarmCells();
 let works: Promise<boolean> | undefined;
+let knownFilters: SeccompFilters | undefined;
 
 /**
  * The sandbox of this host; undefined if none works, which is probed once per process. Commands in it do not see files
  * that match the patterns of secrets.
  */
 export async function findHostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
-  const filters = findFilters();
+  const filters = (knownFilters ??= findFilters());
   if (filters === undefined) return undefined;
   works ??= probeSandbox(filters);
   if (!(await works)) return undefined;

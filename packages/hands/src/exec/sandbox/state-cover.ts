@@ -102,8 +102,14 @@ function findKnownPowers(): readonly number[] {
 
 const CAP_SYS_ADMIN = 21n;
 
+let mounts: boolean | undefined;
+
 /** Whether this process may mount on the host; without that right, bubblewrap uses a user namespace. */
 function canMountOnHost(): boolean {
+  return (mounts ??= hasMountRight());
+}
+
+function hasMountRight(): boolean {
   try {
     const powers = /^CapEff:\s*([0-9a-f]+)$/mu.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
     return process.getuid?.() === 0 && ((BigInt(`0x${powers}`) >> CAP_SYS_ADMIN) & 1n) === 1n;
