@@ -11,6 +11,7 @@ import { postgresStore } from "../packages/brain/src/stores/postgres.ts";
 import { startPostgres } from "../tests/support/postgres-server.ts";
 import type { PostgresServer } from "../tests/support/postgres-server.ts";
 import { startRedis } from "../tests/support/redis-server.ts";
+import { POSTGRES, REDIS } from "./contest/needs.ts";
 import type { Figure, Goal, Table } from "./contest/report.ts";
 import { figure, medianMs, spreadOf } from "./contest/spread.ts";
 
@@ -29,6 +30,7 @@ export const brains: Figure = {
   title: "Several brains on one PostgreSQL",
   method: `PostgreSQL with its own defaults and Redis on this machine, each brain a process of its own, all on the same cores: what is gained by a second brain here is less than with machines of their own.
 *Steps*: each brain drives 32 runs at once for ${STEPS_MS / 1000} s, as in the durable loop. *Delivery*: entries are appended at one brain, ${SENT} of them at 250 a second, and read by ${FOLLOWERS} followers at another one that Redis wakes. *Recovery*: a brain with ${figure(OPEN_RUNS)} open runs is killed, and two others take them up; from the kill to the last. *Size*: the same calls with ${figure(FEW)} and with ${figure(MANY)} runs in the store.`,
+  needs: [POSTGRES, REDIS],
   async measure() {
     const server = await startPostgres([]);
     try {

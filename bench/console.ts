@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Event } from "@vidro/core";
-import { openBrowser } from "../tests/support/console-browser.ts";
+import type { openBrowser } from "../tests/support/console-browser.ts";
 import { fakeOpenAi } from "../tests/support/fake-openai.ts";
 import { seedStore } from "../tests/support/seed-store.ts";
 import { talkingModel } from "../tests/support/talking-model.ts";
+import { CHROMIUM, peerNeed } from "./contest/needs.ts";
 import { atMost } from "./contest/report.ts";
 import type { Figure } from "./contest/report.ts";
 import { vidroUp } from "./contest/server.ts";
@@ -44,7 +45,10 @@ export const consolePage: Figure = {
   name: "console",
   title: "Console",
   method: `A run of ${(STEPS * 5).toLocaleString("en")} events is opened in Chromium without a screen or a graphics processor: from the navigation to the first paint of its conversation and to its last entry, and the 95th percentile of ${FRAMES} frames while the page scrolls through it. *Live*: the same frames of a run of that length that goes on, while its model says ${1000 / LIVE_REST_MS} words a second. The frames of an empty page of the same browser are the floor: it paints at most 60 times a second.`,
+  needs: [CHROMIUM, peerNeed("playwright-core", "tests")],
   async measure() {
+    // Loaded here: it reads files of packages that not every machine has.
+    const browsers = await import("../tests/support/console-browser.ts");
     const home = mkdtempSync(join(tmpdir(), "vidro-bench-"));
     await seedStore(join(home, ".local/state/vidro"), [
       { id: RUN, thread: "bench", task: "a long run", events: longRun() },
@@ -54,7 +58,7 @@ export const consolePage: Figure = {
       talkingModel(Array(LIVE_WORDS).fill(`${LIVE_WORD} `), LIVE_REST_MS, Promise.resolve()),
     );
     const server = await vidroUp(home, { VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
-    const browser = await openBrowser();
+    const browser = await browsers.openBrowser();
     try {
       const openings: Opening[] = [];
       for (let round = 0; round < ROUNDS; round += 1) openings.push(await measured(browser, server));

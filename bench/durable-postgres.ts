@@ -1,4 +1,5 @@
 import type { Load } from "./contest/contestant.ts";
+import { POSTGRES } from "./contest/needs.ts";
 import { atLeast, atMost } from "./contest/report.ts";
 import type { Figure, Goal, Report } from "./contest/report.ts";
 import { contest } from "./contest/rounds.ts";
@@ -32,6 +33,7 @@ export const durablePostgres: Figure = {
   name: "durable-postgres",
   title: "Durable loop on PostgreSQL",
   method: `The same work as in the durable loop, with the journal in a PostgreSQL on this machine that syncs every commit. The floor is a bare pg loop that inserts the same rows in the same two statements a step and does nothing else. DBOS has a PostgreSQL of its own with the same settings, Restate its own log.`,
+  needs: [POSTGRES],
   async measure() {
     return reportOf(await contest(ENTRANTS, ROUNDS, () => ({ loads: LOADS })));
   },

@@ -1,8 +1,9 @@
 import { framedCaller, grpcCaller, httpCaller } from "./contest/caller.ts";
 import type { Caller } from "./contest/caller.ts";
+import { missingOf, peerNeed } from "./contest/needs.ts";
 import { cpuMsOf } from "./contest/process.ts";
 import { atLeast } from "./contest/report.ts";
-import type { Figure, Table } from "./contest/report.ts";
+import type { Figure, Report, Table } from "./contest/report.ts";
 import { scriptServer } from "./contest/server.ts";
 import { figure, ratioOf, spreadOf, times } from "./contest/spread.ts";
 
@@ -22,6 +23,9 @@ const KINDS = [
   { kind: "grpc", name: "grpc-js unary, JSON echoed" },
 ] as const;
 
+/** What one of them needs that does not come with this repository. */
+const GRPC = peerNeed("@grpc/grpc-js");
+
 type Kind = (typeof KINDS)[number]["kind"];
 type Shape = (typeof SHAPES)[number];
 
@@ -33,8 +37,10 @@ export const framed: Figure = {
     "A client in another process sends requests of about 90 bytes on so many connections, so many at a time on each, and sends the next ones when all of these are answered. Ours answers GET_OS_INFO for one second: the session, its scope, the schema and the bucket are checked each time; the bucket is large enough. Plain is what one writes with node:net alone: a frame is parsed, and the same value written back. The client counts answers and parses none of them, but for grpc-js, whose own client it is.",
   async measure() {
     const found = new Map<string, Took[]>();
+    const leftOut = missingOf([GRPC]);
+    const kinds = KINDS.filter(({ kind }) => kind !== "grpc" || leftOut.length === 0);
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const { kind } of KINDS) {
+      for (const { kind } of kinds) {
         process.stderr.write(`  round ${round + 1} of ${ROUNDS}: ${kind}\n`);
         for (const [index, took] of (await measured(kind)).entries()) {
           const key = `${kind} ${SHAPES[index]?.name}`;
@@ -42,7 +48,8 @@ export const framed: Figure = {
         }
       }
     }
-    return reportOf((kind, { name }) => found.get(`${kind} ${name}`) ?? []);
+    const report = reportOf(kinds, (kind, { name }) => found.get(`${kind} ${name}`) ?? []);
+    return { ...report, notes: leftOut.map((name) => `Left out, since this machine does not have it: ${name}.`) };
   },
 };
 
@@ -54,12 +61,12 @@ interface Took {
   readonly cpuUs: number;
 }
 
-function reportOf(of: (kind: Kind, shape: Shape) => readonly Took[]): Awaited<ReturnType<Figure["measure"]>> {
+function reportOf(kinds: readonly (typeof KINDS)[number][], of: (kind: Kind, shape: Shape) => readonly Took[]): Report {
   const rates = (kind: Kind, shape: Shape): number[] => of(kind, shape).map(({ rate }) => rate);
   const costs = (kind: Kind, shape: Shape): number[] => of(kind, shape).map(({ cpuUs }) => cpuUs);
   const table = (head: string, numbers: typeof rates): Table => [
     [head, ...SHAPES.map(({ name }) => name)],
-    ...KINDS.map(({ kind, name }) => [
+    ...kinds.map(({ kind, name }) => [
       name,
       ...SHAPES.map((shape) => {
         const all = numbers(kind, shape);

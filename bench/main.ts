@@ -3,6 +3,7 @@ import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import manifest from "./package.json" with { type: "json" };
 import { sectionOf } from "./contest/report.ts";
+import { measureFigures, SESSION_MS } from "./contest/session.ts";
 import type { Figure } from "./contest/report.ts";
 import { chat } from "./chat.ts";
 import { consolePage } from "./console.ts";
@@ -66,22 +67,28 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-for (const figure of FIGURES) {
-  if (asked.length > 0 && !asked.includes(figure.name)) continue;
-  process.stderr.write(`bench: ${figure.name}\n`);
-  const begun = performance.now();
-  try {
-    const section = `${sectionOf(figure, await figure.measure())}\nMeasured on ${today()}.\n`;
-    process.stdout.write(`\n${section}\n`);
-    writeFileSync(PAGE, withSection(readPage(), figure, section));
-  } catch (thrown) {
-    // The others can be measured all the same; its section stays as it was.
-    process.stderr.write(
-      `bench: ${figure.name} is left out: ${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}\n`,
-    );
-    process.exitCode = 1;
-  }
-  process.stderr.write(`bench: ${figure.name} took ${Math.round((performance.now() - begun) / 1000)} s\n`);
+const isSound = await measureFigures(
+  FIGURES.filter(({ name }) => asked.length === 0 || asked.includes(name)),
+  {
+    boundMs: asked.length === 0 ? SESSION_MS : Infinity,
+    now: () => performance.now(),
+    tookMs: (figure) => lastTookMs(readPage(), figure),
+    take(figure, report, tookMs) {
+      const took = `${Math.ceil(tookMs / 1000)} s`;
+      const section = `${sectionOf(figure, report)}\nMeasured on ${today()} in ${took}.\n`;
+      process.stdout.write(`\n${section}\n`);
+      writeFileSync(PAGE, withSection(readPage(), figure, section));
+    },
+    say: (line) => void process.stderr.write(`bench: ${line}\n`),
+  },
+);
+if (!isSound) process.exitCode = 1;
+
+/** How long a figure took when its section of the page was written. */
+function lastTookMs(page: string, { title }: Figure): number | undefined {
+  const section = page.split(/^(?=## )/m).find((one) => one.startsWith(`## ${title}\n`));
+  const seconds = /^Measured on \S+ in (\d+) s\.$/m.exec(section ?? "")?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 /** The page with one figure's section put in its place; the other sections stay as they were last measured. */

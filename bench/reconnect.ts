@@ -11,7 +11,7 @@ import { figure, spreadOf, times, ratioOf } from "./contest/spread.ts";
 import type { BrainReady, Listener } from "./contestants/brain.ts";
 import type { Fares, HandsSettings } from "./contestants/hands.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 /** Processes that have the hands. */
 const PROCESSES = 2;
 const POLL_MS = 100;

@@ -1,16 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as rest } from "node:timers/promises";
 import { member } from "./contest/member.ts";
 import type { Member } from "./contest/member.ts";
+import { missingOf, peerNeed, SSHD } from "./contest/needs.ts";
+import type { Need } from "./contest/needs.ts";
 import { atLeast, atMost } from "./contest/report.ts";
 import type { Figure, Report, Table } from "./contest/report.ts";
 import { figure, ratioOf, spreadOf, times } from "./contest/spread.ts";
 import type { BrainReady, Listener } from "./contestants/brain.ts";
 import type { CommandSettings } from "./contestants/commands.ts";
 import type { HandsSettings } from "./contestants/hands.ts";
-import { SSHD } from "./contestants/ssh.ts";
 
 const ROUNDS = 10;
 const HOSTS = 50;
@@ -35,6 +36,13 @@ const OTHERS = [
   { kind: "ssh", name: "ssh, a new connection each" },
 ] as const;
 
+/** What those need who do not come with this repository. */
+const NEEDS: { readonly [kind in CommandSettings["kind"]]?: readonly Need[] } = {
+  "ssh-held": [SSHD],
+  ssh2: [SSHD, peerNeed("ssh2")],
+  ssh: [SSHD],
+};
+
 /** How long a command takes that does nothing. */
 interface Took {
   readonly oneMs: number;
@@ -51,9 +59,10 @@ export const remoteCommand: Figure = {
     const folder = mkdtempSync(join(tmpdir(), "vidro-bench-"));
     const entrants: Entrant[] = [];
     try {
-      const leftOut: string[] = [];
+      const leftOut = new Map<string, string>();
       for (const { kind, name } of OTHERS) {
-        if (kind.startsWith("ssh") && !existsSync(SSHD)) leftOut.push(name);
+        const missing = missingOf(NEEDS[kind]);
+        if (missing.length > 0) leftOut.set(name, missing.join(" and no "));
         else entrants.push(await other(kind, join(folder, kind)));
       }
       for (const { wire } of OURS) entrants.push(await ours(wire, join(folder, wire)));
@@ -88,7 +97,7 @@ interface Entrant {
   readonly end: () => Promise<void>;
 }
 
-function reportOf(of: (name: string) => readonly Took[], leftOut: readonly string[]): Report {
+function reportOf(of: (name: string) => readonly Took[], leftOut: ReadonlyMap<string, string>): Report {
   const one = (name: string): number[] => of(name).map(({ oneMs }) => oneMs);
   const all = (name: string): number[] => of(name).map(({ allMs }) => allMs);
   const added = (name: string): number[] => one(name).map((ms, round) => ms - (one("spawn")[round] ?? NaN));
@@ -98,7 +107,7 @@ function reportOf(of: (name: string) => readonly Took[], leftOut: readonly strin
     return `${figure(median)}${name === "spawn" || Number.isNaN(median) ? "" : ratio}`;
   };
   const rows = [...OTHERS.slice(0, 2), ...OURS, ...OTHERS.slice(2)]
-    .filter(({ name }) => !leftOut.includes(name))
+    .filter(({ name }) => !leftOut.has(name))
     .map((row) => {
       const key = "wire" in row ? row.wire : row.kind;
       return [row.name, cell(one, key), cell(all, key)];
@@ -111,7 +120,7 @@ function reportOf(of: (name: string) => readonly Took[], leftOut: readonly strin
         const addedTo = spreadOf(one(wire).map((ms, round) => ms - (one("kept")[round] ?? NaN)));
         return `${name}: ${figure(addedTo.median)} ms more than the spawn between two commits.`;
       }),
-      ...(leftOut.length === 0 ? [] : [`Left out, since this machine has no ${SSHD}: ${leftOut.join("; ")}.`]),
+      ...[...leftOut].map(([name, missing]) => `Left out, since this machine has no ${missing}: ${name}.`),
     ],
     goals: OURS.flatMap(({ wire, name }) => [
       atMost(`${name}: ms added to a bare spawn`, 1.5, spreadOf(added(wire))),

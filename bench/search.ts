@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { contextIn, executionOf } from "../packages/hands/src/scratch.fixture.ts";
 import type { HandContext } from "../packages/hands/src/tools/tool.ts";
 import { searchTextTool } from "../packages/hands/src/tools/search-text.ts";
+import { RIPGREP } from "./contest/needs.ts";
 import { atMost } from "./contest/report.ts";
 import type { Figure, Report } from "./contest/report.ts";
 import { figure, ratioOf, spreadOf } from "./contest/spread.ts";
@@ -22,6 +23,7 @@ export const search: Figure = {
   title: "Search",
   method:
     "A text that 100 of 100,000 files hold, in 1,000 folders with 70 MB together: `search_text` with and without ripgrep on the host, beside ripgrep itself, in turns.",
+  needs: [RIPGREP],
   async measure() {
     const folder = mkdtempSync(join(tmpdir(), "vidro-bench-search-"));
     try {

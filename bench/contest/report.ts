@@ -1,4 +1,5 @@
 import type { Spread } from "./spread.ts";
+import type { Need } from "./needs.ts";
 import { figure } from "./spread.ts";
 
 /** One figure: how it is measured and what came out; `npm run bench -- <name>` runs it alone. */
@@ -7,6 +8,8 @@ export interface Figure {
   readonly title: string;
   /** How it is measured and what is compared with what, in Markdown. */
   readonly method: string;
+  /** Programs without which it cannot be measured. */
+  readonly needs?: readonly Need[];
   measure(): Promise<Report>;
 }
 

@@ -6,13 +6,12 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as rest } from "node:timers/promises";
 import { assertLoopback, freePort } from "../contest/loopback.ts";
+import { SSHD_PATH } from "../contest/needs.ts";
 import type { CommandSettings, Runs } from "./commands.ts";
 import { run } from "./run.ts";
 
 /* OpenSSH's server as a child of this process, with keys and settings of its own. */
 
-/** OpenSSH's server, where Debian and most others put it. */
-export const SSHD = "/usr/sbin/sshd";
 /** Connections that are made at a time. */
 const AT_ONCE = 4;
 const POLL_MS = 20;
@@ -65,7 +64,7 @@ async function serve(folder: string): Promise<number> {
     "MaxStartups 100",
   ];
   writeFileSync(join(folder, "config"), `${settings.join("\n")}\n`);
-  const pid = child(SSHD, ["-D", "-f", join(folder, "config")]);
+  const pid = child(SSHD_PATH, ["-D", "-f", join(folder, "config")]);
   await until(async () => {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
