@@ -190,6 +190,8 @@ suite("files of an editor that vidro acp works for", () => {
     await own.prompt((await own.begin()).sessionId, "Please change it.");
     assert.deepEqual([buffers.get(file), readFileSync(file, "utf8")], ["unsaved: good day", "saved: good day"]);
     await own.close();
+    const verified = await stage.run("audit", "verify");
+    assert.equal(verified.code, 0, `two brains wrote one journal: ${verified.stderr}`);
   });
 
   /** The ids of the runs, newest first. */
