@@ -46,6 +46,8 @@ async function start(page: Page, task: string): Promise<string> {
 
 test("a sign-in link leaves the address, counts once, and the page says what to do the second time", async () => {
   assert.equal(shown.page.url(), `${daemon.url}/`);
+  await shown.page.getByRole("button", { name: "What is in this folder?" }).click();
+  assert.equal(await shown.page.getByLabel("What should be done?").inputValue(), "What is in this folder?");
   const [cookie, ...others] = await shown.page.context().cookies();
   assert.deepEqual([cookie?.httpOnly, cookie?.sameSite, others], [true, "Strict", []]);
   const context = await browser.newContext();

@@ -102,6 +102,8 @@ test("every page fits 390, 820 and 1280 pixels in both themes, and nothing is wr
 test("a model behind a socket, its plan, its words and its change of a file are on the page of the run", async () => {
   const { page } = shown;
   await page.setViewportSize({ width: 1280, height: HEIGHT });
+  await shown.open("/waiting");
+  await page.locator(".questions").getByText(STORY_WORDS).waitFor();
   await shown.open(`/runs/${runs.get(SHOP_TASK)}`);
   await page.getByText(STORY_WORDS).waitFor();
   const steps = page.getByRole("list", { name: "Plan" }).locator("li");

@@ -291,7 +291,7 @@ test("an address names an entry of a journal, and leads there", async () => {
   const run = await shown.startRun(`run ${Array.from({ length: 12 }, (_, n) => `"echo ${n}"`).join(" and ")}`);
   await shown.open(`/runs/${run}#seq=40`);
   const entry = page.locator("#seq-40");
-  await entry.waitFor();
+  await entry.locator('[aria-expanded="true"]').waitFor();
   await page.waitForFunction("document.querySelector('#seq-40').getBoundingClientRect().top < innerHeight");
 });
 

@@ -4,6 +4,7 @@ import type { HandRecord } from "@vidro/client";
 import type { RunHead } from "@vidro/core";
 import { vidro } from "../brain/connection.ts";
 import { useHandNames } from "../brain/hand-names.tsx";
+import { readListed } from "../brain/listed-runs.ts";
 import { usePolled } from "../brain/polled.ts";
 import { readQuestions } from "../brain/questions.ts";
 import type { OpenQuestion } from "../brain/questions.ts";
@@ -23,7 +24,9 @@ const SHOWN = 8;
 /** The page of the runs that work, the questions that wait, and the runs of today. */
 export function HomePage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode {
   useTitle(translate("Home"));
-  const { value: runs, fault } = usePolled("home", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
+  const { value: listed, fault } = usePolled("home", () => readListed(`limit=${CONSOLE_LIMITS.openRuns}`));
+  const nameOf = useHandNames();
+  const runs = listed?.map((run) => (run.hand === undefined ? run : { ...run, hand: nameOf(run.hand) }));
   const { value: hands } = usePolled("home-hands", () => vidro.hands.list());
   const { value: open } = usePolled("questions", readQuestions);
   const connected = (hands ?? []).filter(({ barred }) => barred !== "revoked");
@@ -36,20 +39,28 @@ export function HomePage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode 
   return (
     <>
       <h1 className="hidden">{translate("Home")}</h1>
-      <NewTask hands={connected} />
+      <NewTask hands={connected} isFirst={listed?.length === 0} />
       {fault !== undefined && <p className="fault">{fault}</p>}
       <WaitingQuestions open={open ?? []} />
-      <Part title={translate("Running")} count={running.length} empty={translate("Nothing runs now.")}>
-        <RunList runs={running} />
-      </Part>
+      {listed?.length === 0 ? (
+        <p className="empty">
+          {translate("No task was given yet. Try one of those above, or say what should be done.")}
+        </p>
+      ) : (
+        <Part title={translate("Running")} count={running.length} empty={translate("Nothing runs now.")}>
+          <RunList runs={running} />
+        </Part>
+      )}
       {failed.length > 0 && (
         <Part title={translate("Failed today")} count={failed.length} empty="">
           <RunList runs={failed.slice(0, SHOWN)} />
         </Part>
       )}
-      <Part title={translate("Ended today")} count={ended.length} empty={translate("Nothing ended today.")}>
-        <RunList runs={ended.slice(0, SHOWN)} />
-      </Part>
+      {listed?.length !== 0 && (
+        <Part title={translate("Ended today")} count={ended.length} empty={translate("Nothing ended today.")}>
+          <RunList runs={ended.slice(0, SHOWN)} />
+        </Part>
+      )}
       {today.length > SHOWN && (
         <p className="more">
           <Link to="/runs">{translate("All runs")}</Link>

@@ -9,7 +9,8 @@ import { useRun } from "../brain/run-journal.ts";
 import type { RunView } from "../brain/run-journal.ts";
 import type { Item } from "../run/conversation.ts";
 import type { Edition } from "../run/editions.ts";
-import { ConversationItem, Thought } from "../parts/conversation-item.tsx";
+import { ConversationItem, SpokenText, Thought } from "../parts/conversation-item.tsx";
+import { Copy } from "../parts/copy.tsx";
 import { ForkForm } from "../parts/fork-form.tsx";
 import { JournalView } from "../parts/journal-view.tsx";
 import { useNow } from "../parts/now.ts";
@@ -21,7 +22,7 @@ import { Block, Line } from "../parts/text.tsx";
 import { TimelineView } from "../parts/timeline-view.tsx";
 import { useTitle } from "../parts/title.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import { statusWords } from "../parts/words.ts";
+import { shortId, statusWords } from "../parts/words.ts";
 import { countOf, localeNow, translate } from "../words/translate.ts";
 import { TranslatedText } from "../words/translated.tsx";
 
@@ -122,6 +123,7 @@ function RunHeader({ run, tookMs }: { readonly run: RunView; readonly tookMs: nu
             {used.costUsd > 0 && ` · ${dollarWords(used.costUsd)}`}
           </span>
           <span>{spanWords(tookMs)}</span>
+          <Copy text={run.id} label={shortId(run.id)} isQuiet />
         </div>
         {fault !== "" && <p className="fault">{fault}</p>}
       </div>
@@ -190,13 +192,19 @@ export function ConversationView(props: {
         label={translate("Conversation")}
       />
       {run.thinking !== "" && <Thought text={lastLines(run.thinking)} isOpen />}
-      {run.reply !== "" && <Block text={run.reply} lines={40} />}
-      {run.output !== "" && <Block text={lastLines(run.output)} lines={12} />}
+      {run.reply !== "" && <LiveReply agent={agent} text={run.reply} />}
+      {run.output !== "" && <Block text={lastLines(run.output)} lines={12} isOutput />}
       {run.state !== undefined && statusOf(run) === "running" && (
         <p className="quiet working">{workingWords(run.state.phase.name)}</p>
       )}
     </div>
   );
+}
+
+/** The reply that is being written; a model without calls of tools writes its wish as JSON. */
+function LiveReply({ agent, text }: { readonly agent: string; readonly text: string }): ReactNode {
+  if (text.trimStart().startsWith("{")) return <Block text={text} lines={40} />;
+  return <SpokenText className="said" who={agent} text={text} isRich />;
 }
 
 function seqOf({ kind, seq }: Item): string {

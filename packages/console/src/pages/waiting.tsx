@@ -4,7 +4,7 @@ import { readQuestions } from "../brain/questions.ts";
 import type { OpenQuestion } from "../brain/questions.ts";
 import { QuestionCard } from "../parts/question-card.tsx";
 import { Link } from "../parts/route.tsx";
-import { Line } from "../parts/text.tsx";
+import { Line, visible } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
 import { agoWords, clockWords } from "../parts/words.ts";
 import { translate } from "../words/translate.ts";
@@ -32,7 +32,7 @@ export function WaitingPage(): ReactNode {
   );
 }
 
-function Question({ open: { run, item } }: { readonly open: OpenQuestion }): ReactNode {
+function Question({ open: { run, item, said } }: { readonly open: OpenQuestion }): ReactNode {
   return (
     <div>
       <div className="chips">
@@ -41,6 +41,11 @@ function Question({ open: { run, item } }: { readonly open: OpenQuestion }): Rea
         </Link>
         <span title={clockWords(item.askedAt)}>{translate("asked {ago}", { ago: agoWords(item.askedAt) })}</span>
       </div>
+      {said !== "" && (
+        <p className="prose before">
+          <bdi>{visible(said)}</bdi>
+        </p>
+      )}
       <QuestionCard run={run.id} item={item} />
     </div>
   );

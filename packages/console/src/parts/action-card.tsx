@@ -82,18 +82,18 @@ function OutcomeText({ outcome }: { readonly outcome: Outcome }): ReactNode {
   if (outcome.kind === "value") return outcome.text === "" ? null : <Block text={outcome.text} />;
   return (
     <>
-      <OutputText output={outcome.stdout} />
-      <OutputText output={outcome.stderr} name="stderr" />
+      <StreamText output={outcome.stdout} />
+      <StreamText output={outcome.stderr} name="stderr" />
     </>
   );
 }
 
-function OutputText({ output, name }: { readonly output: Output; readonly name?: string }): ReactNode {
+function StreamText({ output, name }: { readonly output: Output; readonly name?: string }): ReactNode {
   if (output.bytes === 0) return null;
   return (
     <>
       {name !== undefined && <p className="stream">{name}</p>}
-      <Block text={output.text} />
+      <Block text={output.text} isOutput />
     </>
   );
 }

@@ -9,6 +9,7 @@ import { HealingNote } from "./healing-note.tsx";
 import { OwnMessage } from "./own-message.tsx";
 import type { EditTarget } from "./own-message.tsx";
 import { QuestionCard } from "./question-card.tsx";
+import { RichText } from "./rich-text.tsx";
 import { visible } from "./text.tsx";
 
 /** One item of the conversation of a run. */
@@ -24,7 +25,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
     case "task":
       return <OwnMessage text={item.text} files={item.files} editTarget={editTarget} />;
     case "said":
-      return <SpokenText className="said" who={agent} text={item.text} />;
+      return <SpokenText className="said" who={agent} text={item.text} isRich />;
     case "thought":
       return <Thought text={item.text} />;
     case "note":
@@ -41,6 +42,7 @@ export const ConversationItem = memo(function ConversationItem(props: {
           className={item.isUnmet ? "said result unmet" : "said result"}
           who={agent}
           text={textOf(item.result)}
+          isRich={typeof item.result === "string"}
         />
       );
     case "failure":
@@ -94,21 +96,24 @@ export function Thought({ text, isOpen = false }: { readonly text: string; reado
   );
 }
 
-function SpokenText({
-  className,
-  who,
-  text,
-}: {
+/** What an agent says; with `isRich` with the signs of Markdown that models write. */
+export function SpokenText(props: {
   readonly className: string;
   readonly who?: string;
   readonly text: string;
+  readonly isRich?: boolean;
 }): ReactNode {
+  const { className, who, text, isRich = false } = props;
   return (
     <div className={className}>
       {who !== undefined && <div className="who">{who}</div>}
-      <p className="prose">
-        <bdi>{visible(text)}</bdi>
-      </p>
+      {isRich ? (
+        <RichText text={text} />
+      ) : (
+        <p className="prose">
+          <bdi>{visible(text)}</bdi>
+        </p>
+      )}
     </div>
   );
 }

@@ -2,8 +2,9 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { translate } from "../words/translate.ts";
 
-/** Copies a text when it is pressed, and says so. */
-export function Copy({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
+/** Copies a text when it is pressed, and says so; `isQuiet` looks like the text around it. */
+export function Copy(props: { readonly text: string; readonly label: string; readonly isQuiet?: boolean }): ReactNode {
+  const { text, label, isQuiet = false } = props;
   const [said, setSaid] = useState("");
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
@@ -12,7 +13,12 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
     );
   };
   return (
-    <button type="button" className="small" onClick={copy}>
+    <button
+      type="button"
+      className={isQuiet ? "copy" : "small"}
+      title={isQuiet ? translate("Copy {text}", { text }) : undefined}
+      onClick={copy}
+    >
       <span role="status">{said === "" ? label : said}</span>
     </button>
   );

@@ -20,7 +20,10 @@ export function JournalView(props: {
   const filter = words.trim().toLowerCase();
   const shown = filter === "" ? entries : entries.filter((entry) => hasWords(entry, filter));
   const index = target === undefined ? -1 : shown.findIndex(({ seq }) => seq === target);
-  const draw = useCallback((entry: Entry) => <EntryRow entry={entry} run={run} />, [run]);
+  const draw = useCallback(
+    (entry: Entry) => <EntryRow entry={entry} run={run} isTarget={entry.seq === target} />,
+    [run, target],
+  );
   return (
     <>
       <div className="filters">
@@ -75,8 +78,10 @@ function hasWords(entry: Entry, filter: string): boolean {
 
 const SUMMARY_CHARS = 240;
 
-function EntryRow({ entry, run }: { readonly entry: Entry; readonly run: string }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
+/** One entry; the one that the address names is open. */
+function EntryRow(props: { readonly entry: Entry; readonly run: string; readonly isTarget: boolean }): ReactNode {
+  const { entry, run, isTarget } = props;
+  const [isOpen, setOpen] = useState(isTarget);
   const { seq, at, event } = entry;
   const { type, ...facts } = event;
   return (

@@ -5,11 +5,20 @@ import type { HandRecord } from "@vidro/client";
 import { faultWords, vidro } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { translate } from "../words/translate.ts";
+import type { Phrase } from "../words/words.ts";
 import { Choice } from "./choice.tsx";
 import { go } from "./route.tsx";
 
-/** One line that starts a task, on a hand and with an agent that a person chooses. */
-export function NewTask({ hands }: { readonly hands: readonly HandRecord[] }): ReactNode {
+/** Tasks that every machine can do, for who has given none yet. */
+const EXAMPLES: readonly Phrase[] = [
+  "How much disk is free?",
+  "Which processes use the most memory?",
+  "What is in this folder?",
+];
+
+/** One line that starts a task, on a hand and with an agent that a person chooses; for the first one with examples. */
+export function NewTask(props: { readonly hands: readonly HandRecord[]; readonly isFirst: boolean }): ReactNode {
+  const { hands, isFirst } = props;
   const { value: agents = [] } = usePolled("agents", () => vidro.agents.list(), CONSOLE_LIMITS.catalogMs);
   const [task, setTask] = useState("");
   const [hand, setHand] = useState("");
@@ -49,11 +58,18 @@ export function NewTask({ hands }: { readonly hands: readonly HandRecord[] }): R
       <button type="submit" className="do" disabled={task.trim() === ""}>
         {translate("Run")}
       </button>
-      {fault !== "" && (
-        <p role="alert" className="fault">
-          {fault}
+      {isFirst && (
+        <p className="row">
+          {EXAMPLES.map((example) => (
+            <button key={example} type="button" className="small" onClick={() => setTask(translate(example))}>
+              {translate(example)}
+            </button>
+          ))}
         </p>
       )}
+      <p role="alert" className="fault">
+        {fault}
+      </p>
     </form>
   );
 }

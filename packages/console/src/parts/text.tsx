@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import { escapeInvisible } from "@vidro/core/text";
+import { tonesOf } from "../run/ansi.ts";
 import { translate } from "../words/translate.ts";
 
 /* Text of models, hosts and people is shown as text: React escapes it, and what a reader cannot see is spelled out. */
@@ -36,18 +37,37 @@ export function Line({ text, chars = 300 }: { readonly text: string; readonly ch
   return <bdi>{escapeInvisible(short.replaceAll(/\s+/g, " "))}</bdi>;
 }
 
+/** The output of a program: its colours are those of the page, and all else that it could do is spelled out. */
+export function OutputText({ text }: { readonly text: string }): ReactNode {
+  return tonesOf(text).map(({ tone, text: piece }, index) =>
+    tone === "" ? (
+      visible(piece)
+    ) : (
+      <span key={index} className={tone}>
+        {visible(piece)}
+      </span>
+    ),
+  );
+}
+
 /** A block of untrusted text, of which the first lines are shown until a person unfolds it. */
-export function Block({ text, lines = 12 }: { readonly text: string; readonly lines?: number }): ReactNode {
+export function Block(props: {
+  readonly text: string;
+  readonly lines?: number;
+  /** It is the output of a program, which may have colours. */
+  readonly isOutput?: boolean;
+}): ReactNode {
+  const { text, lines = 12, isOutput = false } = props;
   const [isOpen, setOpen] = useState(false);
   const bounded = text.slice(0, CONSOLE_LIMITS.blockChars);
-  const all = visible(bounded).replace(/\n$/, "").split("\n");
+  const all = bounded.replaceAll("\r\n", "\n").replace(/\n$/, "").split("\n");
   const shown = isOpen ? all : all.slice(0, lines);
   const hidden = all.length - shown.length;
   const lost = text.length - bounded.length;
   return (
     <div className="block">
       <pre tabIndex={0}>
-        <bdi>{shown.join("\n")}</bdi>
+        <bdi>{isOutput ? <OutputText text={shown.join("\n")} /> : visible(shown.join("\n"))}</bdi>
       </pre>
       {hidden > 0 && (
         <button type="button" className="fold" onClick={() => setOpen(true)}>

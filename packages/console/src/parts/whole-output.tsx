@@ -6,7 +6,7 @@ import { loadOutput, outputPath } from "../brain/evidence.ts";
 import type { LoadedOutput } from "../brain/evidence.ts";
 import { pagesOf } from "../run/output-pages.ts";
 import { translate } from "../words/translate.ts";
-import { visible } from "./text.tsx";
+import { OutputText } from "./text.tsx";
 
 /** The output of which the journal has the beginning and the end: all of it, from the hand, when a person asks. */
 export function WholeOutput(props: {
@@ -66,7 +66,9 @@ function OutputPages({ output, path }: { readonly output: LoadedOutput; readonly
       </div>
       <div className="block">
         <pre tabIndex={0}>
-          <bdi>{visible(page.text)}</bdi>
+          <bdi>
+            <OutputText text={page.text} />
+          </bdi>
         </pre>
       </div>
       {output.isCut && at === pages.length - 1 && (

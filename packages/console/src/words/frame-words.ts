@@ -38,6 +38,7 @@ export const FRAME_WORDS = {
     "Abra el enlace que imprime {start} o {command}. Vale para un navegador, durante un minuto.",
   ],
   Copy: ["Copiar", "Copiar"],
+  "Copy {text}": ["Copiar {text}", "Copiar {text}"],
   Copied: ["Copiado", "Copiado"],
   "The browser does not allow it: select the text": [
     "O navegador não permite: selecione o texto",

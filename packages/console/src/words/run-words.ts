@@ -46,6 +46,13 @@ export const RUN_WORDS = {
     "Bifurcada da execução {id} no registro {n}",
     "Bifurcada de la ejecución {id} en la entrada {n}",
   ],
+  "No task was given yet. Try one of those above, or say what should be done.": [
+    "Nenhuma tarefa ainda. Experimente uma das de cima, ou diga o que deve ser feito.",
+    "Ninguna tarea todavía. Pruebe una de las de arriba, o diga qué hay que hacer.",
+  ],
+  "How much disk is free?": ["Quanto espaço livre há no disco?", "¿Cuánto espacio libre hay en el disco?"],
+  "Which processes use the most memory?": ["Quais processos usam mais memória?", "¿Qué procesos usan más memoria?"],
+  "What is in this folder?": ["O que há nesta pasta?", "¿Qué hay en esta carpeta?"],
   "New conversation": ["Nova conversa", "Conversación nueva"],
   "One task of the conversation": ["Uma tarefa da conversa", "Una tarea de la conversación"],
   "The run": ["A execução", "La ejecución"],
