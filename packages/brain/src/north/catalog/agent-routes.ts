@@ -61,8 +61,9 @@ export function agentRoutes({ agents, tools }: AgentRoutesDependencies): readonl
       scope: "agents:write",
       answer: { type: "object", properties: { uuid: { type: "string" }, deleted: { type: "boolean" } } },
       handle: async (call) => {
-        await agents.delete(uuidOf(call));
-        return { json: { uuid: uuidOf(call), deleted: true } };
+        const { uuid } = await agents.find(uuidOf(call));
+        await agents.delete(uuid);
+        return { json: { uuid, deleted: true } };
       },
     },
   ];
