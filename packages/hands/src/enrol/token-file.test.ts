@@ -85,3 +85,72 @@ test("too many tokens that wait to be checked are RATE_LIMITED", async (t) => {
   assert.equal(codes.filter((code) => code === "RATE_LIMITED").length, 6);
   assert.equal(codes.filter((code) => code === "INVALID_TOKEN").length, TOKEN_LIMITS.waiting);
 });
+
+test("a change of what a token may do ends its sessions, and the next one has the new rights; others go on", async (t) => {
+  const [one, other] = [made({ scopes: ["ps", "oscmd"] }), made()];
+  const path = written(t, one.row, other.row);
+  const tokens = opened(t, path);
+  const put = (...rows: readonly object[]): void => {
+    writeFileSync(`${path}.new`, JSON.stringify({ tokens: rows }), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  };
+  const bystander = await tokens.verify(other.token);
+  for (const change of [{ scopes: ["ps"] }, { scopes: ["ps"], expires_at: Date.now() + 3_600_000 }, { scopes: [] }]) {
+    const before = await tokens.verify(one.token);
+    // The order of fields, and fields that grant nothing, are no change.
+    put({ note: "x", ...other.row }, { ...one.row, ...change });
+    await once(before.revoked, "abort");
+    const after = await tokens.verify(one.token);
+    assert.deepEqual([...after.scopes], change.scopes);
+    assert.equal(after.revoked.aborted, false);
+  }
+  assert.equal(bystander.revoked.aborted, false);
+  // A token whose secret was changed is another one.
+  const last = await tokens.verify(one.token);
+  put({ ...one.row, secretHash: made().row.secretHash }, other.row);
+  await once(last.revoked, "abort");
+  await assert.rejects(tokens.verify(one.token), { code: "INVALID_TOKEN" });
+});
+
+test("rows of wrong types, and files of wrong forms, are refused as a whole", (t) => {
+  const { row } = made();
+  const rows: readonly unknown[] = [
+    null,
+    5,
+    [],
+    {},
+    { ...row, tokenId: 5 },
+    { ...row, secretHash: "plain" },
+    { ...row, secretHash: row.secretHash.replace("argon2id", "argon2i") },
+    { ...row, secretHash: `${row.secretHash}\n` },
+    { ...row, scopes: "ps" },
+    { ...row, scopes: [5] },
+    { ...row, expires_at: "never" },
+    { ...row, expires_at: undefined },
+    { ...row, revoked: 0 },
+  ];
+  for (const bad of rows)
+    assert.throws(() => new TokenFile(written(t, row, bad as object)), { code: "BAD_REQUEST" }, JSON.stringify(bad));
+  for (const text of ["", "{", "[]", "{}", '{"tokens":{}}', '{"tokens":null}', '{"__proto__":{"tokens":[]}}']) {
+    const path = join(scratch(t), "tokens.json");
+    writeFileSync(path, text, { mode: 0o600 });
+    assert.throws(() => new TokenFile(path), { code: "BAD_REQUEST" }, text);
+  }
+});
+
+test("a token in another spelling is no token, and costs its check as a wrong one does", async (t) => {
+  const { token, row } = made();
+  const tokens = opened(t, written(t, row));
+  const spellings = [
+    ` ${token}`,
+    `${token}\n`,
+    token.toUpperCase(),
+    token.replace(".", ".."),
+    `${token}=`,
+    `${token}\0`,
+    "",
+  ];
+  for (const wrong of spellings)
+    await assert.rejects(tokens.verify(wrong), { code: "INVALID_TOKEN" }, JSON.stringify(wrong));
+  assert.equal((await tokens.verify(token)).tokenId, row.tokenId);
+});

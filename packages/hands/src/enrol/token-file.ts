@@ -24,6 +24,17 @@ interface TokenRow {
   readonly revoked: boolean;
 }
 
+/** Sessions of one token, and what the file said of it when the first of them began. */
+interface TokenSessions {
+  readonly stop: AbortController;
+  readonly rights: string;
+}
+
+/** What a row grants: sessions end when it changes, and the next ones have the new rights. */
+function rightsOf({ secretHash, scopes, expires_at }: TokenRow): string {
+  return JSON.stringify([secretHash, scopes, expires_at]);
+}
+
 /** Verifies tokens against a file. */
 export class TokenFile {
   readonly #path: string;
@@ -31,7 +42,7 @@ export class TokenFile {
   readonly #key = randomBytes(32);
   /** Hashes that verified tokens matched, by an HMAC of the token under a key of this process. */
   readonly #known = new Map<string, string>();
-  readonly #sessions = new Map<string, AbortController>();
+  readonly #sessions = new Map<string, TokenSessions>();
   #rows: ReadonlyMap<string, TokenRow> = new Map();
   #why: Fault | undefined;
   #hashing: Promise<unknown> = Promise.resolve();
@@ -56,9 +67,9 @@ export class TokenFile {
     if (!isRight || row === undefined || row.revoked || row.secretHash !== asked?.secretHash)
       throw new Fault("INVALID_TOKEN");
     if (row.expires_at !== null && row.expires_at <= Date.now()) throw new Fault("TOKEN_EXPIRED");
-    const session = this.#sessions.get(tokenId) ?? new AbortController();
-    this.#sessions.set(tokenId, session);
-    return { tokenId, scopes: new Set(row.scopes), expiresAt: row.expires_at, revoked: session.signal };
+    const sessions = this.#sessions.get(tokenId) ?? { stop: new AbortController(), rights: rightsOf(row) };
+    this.#sessions.set(tokenId, sessions);
+    return { tokenId, scopes: new Set(row.scopes), expiresAt: row.expires_at, revoked: sessions.stop.signal };
   }
 
   /** Stops watching the file. */
@@ -91,9 +102,10 @@ export class TokenFile {
       this.#rows = new Map();
       this.#why = new Fault("BAD_REQUEST", `${this.#path} is no file of tokens: ${asFault(cause).message}.`, { cause });
     }
-    for (const [tokenId, session] of this.#sessions) {
-      if (this.#rows.get(tokenId)?.revoked === false) continue;
-      session.abort();
+    for (const [tokenId, { stop, rights }] of this.#sessions) {
+      const row = this.#rows.get(tokenId);
+      if (row?.revoked === false && rightsOf(row) === rights) continue;
+      stop.abort();
       this.#sessions.delete(tokenId);
     }
   }
