@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { asFault, isObject, MCP_LIMITS } from "@vidro/core";
+import { asFault, isObject, MCP_LIMITS, textIn } from "@vidro/core";
 import { ndjsonDecoder, parseJson, sseDecoder } from "@vidro/core/codec";
 import type { NdjsonItem } from "@vidro/core/codec";
 import {
@@ -12,6 +12,7 @@ import {
   RPC_CODES,
 } from "@vidro/core/wire/mcp";
 import type { RpcId, RpcMessage } from "@vidro/core/wire/mcp";
+import { oneLine } from "@vidro/core/text";
 import type { Json, JsonObject } from "@vidro/core";
 import type { BrainAddress } from "../../brain-api/brain-address.ts";
 import { waitForReader, writeJson } from "../../program/output.ts";
@@ -83,9 +84,8 @@ export class McpBridge {
     const cancelled = new AbortController();
     this.#open.set(id, cancelled);
     try {
-      const isAnswered = await this.#pass(this.#placed(request), cancelled.signal);
-      if (!isAnswered)
-        writeJson(rpcFailure(id, { code: RPC_CODES.internal, message: "The brain ended the answer early." }));
+      const unanswered = await this.#pass(this.#placed(request), cancelled.signal);
+      if (unanswered !== undefined) writeJson(rpcFailure(id, { code: RPC_CODES.internal, message: unanswered }));
     } catch (thrown) {
       // What was cancelled gets no answer.
       if (!cancelled.signal.aborted)
@@ -105,8 +105,8 @@ export class McpBridge {
     return { ...request, params: { ...request.params, arguments: { ...given, workspace: this.#folder } } };
   }
 
-  /** Posts a request and writes what comes back; resolves to whether its answer was among it. */
-  async #pass(request: RpcRequest, signal: AbortSignal): Promise<boolean> {
+  /** Posts a request and writes what comes back; resolves to the reason when its answer was not among it. */
+  async #pass(request: RpcRequest, signal: AbortSignal): Promise<string | undefined> {
     const { url } = this.#address;
     const { id, method, params } = request;
     const response = await fetch(new URL("mcp", url.endsWith("/") ? url : `${url}/`), {
@@ -132,8 +132,12 @@ export class McpBridge {
       const decoder = sseDecoder();
       for await (const chunk of response.body ?? [])
         for (const item of decoder.push(chunk)) if (item.ok) write(item.value.data);
-    } else write(await response.text());
-    return isAnswered;
+      return isAnswered ? undefined : ENDED_EARLY;
+    }
+    const text = await response.text();
+    write(text);
+    if (isAnswered) return undefined;
+    return response.ok ? ENDED_EARLY : `The brain refuses it: ${refusalWords(response.status, text)}`;
   }
 
   #headers({ method, params }: RpcRequest): { readonly [name: string]: string } {
@@ -157,10 +161,25 @@ export class McpBridge {
   }
 }
 
+const ENDED_EARLY = "The brain ended the answer early.";
+const PAGE_CHARS = 200;
+
+/** What a refusal says that is no message of JSON-RPC: the brain's own words, or the beginning of a page of another. */
+function refusalWords(status: number, text: string): string {
+  const said = objectIn(text);
+  const words = said === undefined ? text : (textIn(said, "error") ?? textIn(said, "message") ?? text);
+  return `${status} ${oneLine(words, PAGE_CHARS)}`.trim();
+}
+
 function messageIn(text: string): JsonObject | undefined {
+  const value = objectIn(text);
+  return value?.["jsonrpc"] === "2.0" ? value : undefined;
+}
+
+function objectIn(text: string): JsonObject | undefined {
   try {
     const value = parseJson(text);
-    return isObject(value) && value["jsonrpc"] === "2.0" ? value : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
