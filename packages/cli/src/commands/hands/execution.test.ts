@@ -88,7 +88,7 @@ describe("the exit code of a command on a hand", () => {
     ["is 128 and the signal that ended it", [ended({ exitCode: null, signal: "SIGTERM" }), finished], 143],
     [
       "is 128 for a signal that this host does not know",
-      [ended({ exitCode: null, signal: "SIGWEIRD" as never }), finished],
+      [ended({ exitCode: null, signal: "SIGWEIRD" }), finished],
       128,
     ],
     ["is 1 where a hand tells neither", [ended({ exitCode: null }), finished], 1],
@@ -108,7 +108,7 @@ describe("the exit code of a command on a hand", () => {
     ["is 1 where the run ended without having done anything", [finished], 1],
     [
       "is 0 for a tool that starts no process",
-      [{ type: "action.finished", action: "a", outcome: { kind: "value", text: "x" } } as Event, finished],
+      [{ type: "action.finished", action: "a", outcome: { kind: "value", text: "x" } }, finished],
       0,
     ],
   ];
