@@ -134,10 +134,13 @@ export async function listProcesses(): Promise<ProcessListing[]> {
   return rows;
 }
 
+/** The name of the system, once it was read: it does not change while a process runs. */
+let systemName: string | undefined;
+
 /** PRETTY_NAME of /etc/os-release, such as `Debian GNU/Linux 12 (bookworm)`. */
 export function readSystemName(): string | undefined {
   try {
-    return /^PRETTY_NAME="?([^"\n]*)"?$/mu.exec(readFileSync("/etc/os-release", "utf8"))?.[1];
+    return (systemName ??= /^PRETTY_NAME="?([^"\n]*)"?$/mu.exec(readFileSync("/etc/os-release", "utf8"))?.[1]);
   } catch {
     return undefined;
   }
