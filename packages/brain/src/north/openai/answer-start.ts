@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { CHAT_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
 import type { Runs, StartRequest } from "../../run/runs.ts";
@@ -72,6 +73,8 @@ export async function findAnswerStart(
     ...(asked.files === undefined ? {} : { files: asked.files }),
     ...turns,
   });
+  // The run calls its model in this turn of the event loop; the client is served while the model works.
+  await nextTurn();
   // Another message has come into the conversation at the same moment.
   if (existed && !runs.hasTask(run, asked.task)) throw busy(run, undefined);
   return { run: run.id, after: 0 };
