@@ -232,8 +232,8 @@ export const REGISTER_LIMITS = {
   orders: 1024,
   /** First delay before a hand reconnects, doubled each time [004-21]. */
   redialMs: SECOND_MS,
-  /** Longest delay before a hand reconnects. */
-  redialCapMs: MINUTE_MS,
+  /** Longest delay before a hand reconnects: a whole fleet is back so long after its brain, or as soon as it can be served. */
+  redialCapMs: 30 * SECOND_MS,
   /** Attempts at the first connection [004-21]. */
   firstDials: 5,
   /** Hands that listen and that a brain dials. */
