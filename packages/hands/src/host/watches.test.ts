@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { WATCH_LIMITS } from "@vidro/core";
@@ -187,4 +188,49 @@ test("watches that are long over are forgotten, and the oldest when there are to
   assert.equal(log.find(old.token), undefined);
   assert.equal(tokens.filter((token) => log.find(token) !== undefined).length, WATCH_LIMITS.kept);
   assert.equal(log.find(tokens[0] ?? ""), undefined);
+});
+
+/** Makes every write of an event fail, as a full disk does, until the returned function is called. */
+function fillDisk(state: string): () => void {
+  const database = new DatabaseSync(join(state, "watches.db"), { timeout: 5000 });
+  database.exec("CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END");
+  return () => {
+    database.exec("DROP TRIGGER full");
+    database.close();
+  };
+}
+
+test("what is seen while the disk is full is kept when there is room again, in its order", async (t) => {
+  const { folder, state, at, open } = scene(t);
+  const watches = await open();
+  const { token } = await watches.begin(folder, 60);
+  const makeRoom = fillDisk(state);
+  // Another watch, whose events go elsewhere, tells when the change was noticed.
+  const other = await Watches.open({ file: join(scratch(t), "watches.db"), reserved: state });
+  t.after(() => other.close());
+  const witness = await other.begin(folder, 60);
+  for (const name of ["one", "two"]) {
+    writeFileSync(at(name), name);
+    await seen(other, witness.token, folder, `add ${name}`);
+    assert.deepEqual(watches.events(token, all), []);
+  }
+  makeRoom();
+  assert.deepEqual(await seen(watches, token, folder, "add two"), ["add one", "add two"]);
+});
+
+test("watches that end while the disk is full make room for others", async (t) => {
+  const { folder, state, at, open } = scene(t);
+  const watches = await open();
+  const begun = await Promise.all(Array.from({ length: WATCH_LIMITS.active }, () => watches.begin(folder, 1)));
+  assert.equal(begun.length, WATCH_LIMITS.active);
+  await assert.rejects(watches.begin(folder, 1), { code: "RATE_LIMITED" });
+  const makeRoom = fillDisk(state);
+  writeFileSync(at("change"), "x");
+  for (;;) {
+    const next = await watches.begin(folder, 1).catch((fault: { code: string }) => fault);
+    if (!("code" in next)) break;
+    assert.equal(next.code, "RATE_LIMITED");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  makeRoom();
 });

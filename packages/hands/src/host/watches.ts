@@ -120,10 +120,17 @@ export class Watches {
     this.#keeping ??= setImmediate(() => this.#keep());
   }
 
+  /** Writes what was seen. What a full disk does not take waits for the next time, up to the bound of a watch. */
   #keep(): void {
     this.#keeping = undefined;
     for (const { watch, seen } of this.#going.values()) {
-      if (seen.length > 0) this.#log.keep(watch.token, seen.splice(0));
+      if (seen.length === 0) continue;
+      const events = seen.splice(0);
+      try {
+        this.#log.keep(watch.token, events);
+      } catch {
+        seen.unshift(...events.slice(0, WATCH_LIMITS.events));
+      }
     }
   }
 }
