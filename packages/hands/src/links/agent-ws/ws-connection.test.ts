@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -47,14 +50,17 @@ interface BrainOptions {
   readonly sample?: () => JsonObject | undefined;
   /** How long ago the certificates were issued. */
   readonly ageMs?: number;
+  /** A certificate of the hand that another authority has issued, and its key. */
+  readonly own?: { readonly certificate: string; readonly key: string };
 }
 
 /** A hand's connection to a brain over mutual TLS 1.3, as the test has the brain behave. */
 async function stage(t: TestContext, options: BrainOptions = {}): Promise<Stage> {
-  const { answer, refuse, bounds, sample = () => undefined, ageMs = 0 } = options;
+  const { answer, refuse, bounds, sample = () => undefined, ageMs = 0, own: foreign } = options;
   const authority = await openAuthority({ folder: scratch(t), now: () => Date.now() - ageMs });
   const { cert, key } = await authority.forListener(["127.0.0.1"]);
-  const server = createServer({ cert, key, ca: authority.certificate, requestCert: true, minVersion: "TLSv1.3" });
+  const asked = { requestCert: true, rejectUnauthorized: foreign === undefined, minVersion: "TLSv1.3" } as const;
+  const server = createServer({ cert, key, ca: authority.certificate, ...asked });
   const sockets = new WebSocketServer({ noServer: true });
   const opened = Promise.withResolvers<WebSocket>();
   const heard: JsonObject[] = [];
@@ -85,6 +91,7 @@ async function stage(t: TestContext, options: BrainOptions = {}): Promise<Stage>
     key: own.key,
     certificate,
     workspace: "/",
+    ...foreign,
   };
   const [received, renewed]: [JsonObject[], unknown[]] = [[], []];
   const connection = new WsConnection({
@@ -269,6 +276,22 @@ test("a fresh certificate is left alone", async (t) => {
   assert.deepEqual(
     heard.filter(({ method }) => method === "cert.renew"),
     [],
+  );
+});
+
+test("a certificate of years is not renewed at once, although no timer can wait for its time", async (t) => {
+  const folder = scratch(t);
+  const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const fresh = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650", "-subj", "/CN=h1"];
+  execFileSync("openssl", ["req", "-x509", ...fresh, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
+  const own = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+  const { connection, heard } = await stage(t, { own });
+  await connection.greet();
+  connection.startTimers();
+  for (let beats = 0; beats < 20; beats += 1) await connection.heartbeat();
+  assert.deepEqual(
+    heard.map(({ method }) => method),
+    ["hello"],
   );
 });
 

@@ -1,7 +1,16 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
+import {
+  asFault,
+  Fault,
+  FAULTS,
+  isObject,
+  LONGEST_TIMER_MS,
+  REGISTER_LIMITS,
+  SOUTHBOUND_LIMITS,
+  textIn,
+} from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import { tooLongFault } from "@vidro/core/wire/agent-ws";
@@ -75,13 +84,13 @@ export class WsConnection implements OpenConnection {
 
   /** Starts heartbeats, telemetry and the renewal of the certificate. */
   startTimers(): void {
-    const { bounds, identity } = this.#options;
+    const { bounds } = this.#options;
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#timers.push(
       setInterval(() => this.#beat(), bounds.heartbeatMs),
       setInterval(() => this.#sendSample(), bounds.telemetryMs),
-      setTimeout(() => void this.#renew(), Math.max(0, renewalTime(identity.certificate) - Date.now())),
     );
+    this.#renewWhenDue();
     this.#sendSample();
   }
 
@@ -167,6 +176,13 @@ export class WsConnection implements OpenConnection {
     const payload = this.#options.sample();
     if (payload === undefined) return;
     this.send({ method: "telemetry.push", action_id: randomUUID(), payload, ts: new Date().toISOString() });
+  }
+
+  /** Renews the certificate when that is due; a timer takes a delay that is too long for it for none. */
+  #renewWhenDue(): void {
+    const waitMs = Math.max(0, renewalTime(this.#options.identity.certificate) - Date.now());
+    const wake = waitMs > LONGEST_TIMER_MS ? () => this.#renewWhenDue() : () => void this.#renew();
+    this.#timers.push(setTimeout(wake, Math.min(waitMs, LONGEST_TIMER_MS)));
   }
 
   /** Renews the certificate; retries until the connection ends. */
