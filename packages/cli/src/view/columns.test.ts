@@ -155,3 +155,10 @@ test("the lines of a text are broken each by itself, and empty ones stay", () =>
     }),
   );
 });
+
+test("a line of any length is broken in time that grows with its length alone", () => {
+  const begun = performance.now();
+  for (const piece of ["word ", "日本 ", "e\u0301 "]) assert.ok(wrapLine(piece.repeat(100_000), 80).length > 1000);
+  // In time that grows with the width of the rows as well it took minutes.
+  assert.ok(performance.now() - begun < 20_000);
+});

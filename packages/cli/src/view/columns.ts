@@ -8,8 +8,12 @@ const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d08}\u{1aff0}-\u{1b2fb}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation}/u;
 const WITHOUT_WIDTH = /[\p{M}\p{Cf}]/u;
 
+/** Text whose characters take one column each; most text is, and this test is cheaper than the count. */
+const NARROW = /^[ -~]*$/;
+
 /** How many columns a text takes on a terminal. */
 export function columnsOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
   let columns = 0;
   for (const point of withoutControls(text)) {
     if (WITHOUT_WIDTH.test(point)) continue;
@@ -30,15 +34,15 @@ export function wrapLine(line: string, columns: number): readonly string[] {
   if (columnsOf(line) <= columns || TABLE_GAP.test(rest)) return [line];
   const margin = " ".repeat(Math.max(0, Math.min(columnsOf(lead), Math.floor(columns / 2))));
   const rows: string[] = [];
-  let row = lead;
-  let isEmpty = true;
+  let [row, width, isEmpty] = [lead, columnsOf(lead), true];
   for (const word of rest.split(" ")) {
-    if (!isEmpty && columnsOf(row) + 1 + columnsOf(word) > columns) {
+    const wide = columnsOf(word);
+    if (!isEmpty && width + 1 + wide > columns) {
       rows.push(row);
-      row = margin;
-      isEmpty = true;
+      [row, width, isEmpty] = [margin, margin.length, true];
     }
     row += isEmpty ? word : ` ${word}`;
+    width += isEmpty ? wide : wide + 1;
     isEmpty = false;
   }
   return [...rows, row];

@@ -97,22 +97,24 @@ function layOut(
   const rows: string[] = [];
   let place = { row: 0, column: 0 };
   let from = 0;
-  let row = prompt;
+  let [row, width] = [prompt, columnsOf(prompt)];
   for (const line of text.split("\n")) {
     let index = from;
     for (const letter of line) {
       const shown = letter === "\t" ? TAB : keepSigns(printable(letter));
-      if (columnsOf(row) + columnsOf(shown) >= columns) {
+      const wide = columnsOf(shown);
+      if (width + wide >= columns) {
         rows.push(row);
-        row = margin;
+        [row, width] = [margin, margin.length];
       }
-      if (index === at) place = { row: rows.length, column: columnsOf(row) };
+      if (index === at) place = { row: rows.length, column: width };
       row += shown;
+      width += wide;
       index += letter.length;
     }
-    if (index === at) place = { row: rows.length, column: columnsOf(row) };
+    if (index === at) place = { row: rows.length, column: width };
     rows.push(row);
-    row = margin;
+    [row, width] = [margin, margin.length];
     from += line.length + 1;
   }
   return { rows, ...place };
