@@ -152,3 +152,47 @@ test("001-13, 001-29: a refused input is mended, the operation runs again with i
   const last = events.at(-1);
   assert.ok(last?.type === "healing" && last.severity === "low" && last.action === "fix_schema_validation");
 });
+
+test("a value becomes a choice only where case, accents or separators are all that differs", () => {
+  const mended = (value: string, ...choices: readonly string[]): unknown =>
+    mendInput({ x: value }, { type: "object", properties: { x: { enum: choices } } }).value;
+  for (const [value, choices, expected] of [
+    ["In Progress", ["in_progress", "done"], "in_progress"],
+    ["IN-PROGRESS", ["in_progress", "done"], "in_progress"],
+    ["inprogress", ["in_progress", "done"], "in_progress"],
+    [" done ", ["in_progress", "done"], "done"],
+    ["Épico", ["epico"], "epico"],
+    ["a+", ["A+", "B"], "A+"],
+  ] as const)
+    assert.deepEqual(mended(value, ...choices), { x: expected }, value);
+  for (const [value, choices] of [
+    ["-", ["+", "active"]],
+    ["<", [">", "between"]],
+    ["A-", ["A+", "B+"]],
+    ["A-", ["A", "B"]],
+    ["C#", ["C++", "Java"]],
+    ["C", ["C++", "Java"]],
+    ["!!!", ["?", "x"]],
+    ["", ["-", "x"]],
+    ["京都", ["東京", "Osaka"]],
+    ["か", ["が", "x"]],
+    ["нет", ["да", "x"]],
+    ["v10", ["v1.0", "x"]],
+    ["1.5", ["15", "x"]],
+  ] as const)
+    assert.deepEqual(mended(value, ...choices), { x: value }, `${value} is none of ${choices.join(", ")}`);
+});
+
+test("names of other scripts are told apart by their letters", () => {
+  const schema: Schema = { type: "object", properties: { 数量1: { type: "number" }, цена: { type: "number" } } };
+  assert.deepEqual(mendInput({ 価格1: 5, вес: 6 }, schema).value, { 価格1: 5, вес: 6 });
+  assert.deepEqual(mendInput({ ЦЕНА: 6 }, schema).value, { цена: 6 });
+  const shops: Schema = { type: "object", properties: { 第二支店長: { type: "number" } } };
+  assert.deepEqual(mendInput({ 第一支店長: 1 }, shops).value, { 第一支店長: 1 });
+});
+
+test("a name with another number is another field, and no slip of the pen", () => {
+  const schema: Schema = { type: "object", properties: { address_2: { type: "string" }, sha256: { type: "string" } } };
+  assert.deepEqual(mendInput({ address_1: "x", sha512: "y" }, schema).value, { address_1: "x", sha512: "y" });
+  assert.deepEqual(mendInput({ adress_2: "x", sha_256: "y" }, schema).value, { address_2: "x", sha256: "y" });
+});

@@ -2,7 +2,7 @@ import { isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { MEND_LIMITS } from "../limits.ts";
 import { coerce, isOfType } from "./coerce.ts";
-import { foldName, meaningOf } from "./names.ts";
+import { foldName, foldValue, meaningOf } from "./names.ts";
 
 /** The part of JSON Schema that mending uses; other keywords are ignored. */
 export interface Schema {
@@ -70,7 +70,7 @@ function coerceType(value: Json, { type }: Schema, { path, changes }: MendState)
 /** The enum value that differs only in case, accents or separators, if there is exactly one. */
 function matchChoice(value: Json, { enum: choices = [] }: Schema, { path, changes }: MendState): Json {
   if (typeof value !== "string" || choices.includes(value)) return value;
-  const alike = choices.filter((choice) => typeof choice === "string" && foldName(choice) === foldName(value));
+  const alike = choices.filter((choice) => typeof choice === "string" && foldValue(choice) === foldValue(value));
   if (alike.length !== 1 || alike[0] === undefined) return value;
   changes.push(`${path || "input"} is written as its schema writes it`);
   return alike[0];

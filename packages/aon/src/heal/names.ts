@@ -8,12 +8,23 @@ export type Likeness = "spelling" | "synonym" | "misspelling";
 /** From this length on one edit is tolerated, and from twice this length on two. */
 const SLIP_CHARS = 4;
 
-/** A name without case, accents and separators. */
+/** Accents of Latin letters; the marks of other scripts make another letter. */
+const ACCENTS = /[\u0300-\u036f]/g;
+
+/** A name without case, accents and separators; letters of every script stay. */
 export function foldName(name: string): string {
-  return name
-    .normalize("NFD")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, "");
+  return withoutAccents(name).replaceAll(/[^\p{L}\p{N}\p{M}]/gu, "");
+}
+
+/** A value without case, accents and separators between its words; other signs are part of it, as in `A+` and `C#`. */
+export function foldValue(value: string): string {
+  return withoutAccents(value)
+    .trim()
+    .replaceAll(/(?<=[\p{L}\p{N}])[\s_-]+(?=[\p{L}\p{N}])/gu, "");
+}
+
+function withoutAccents(text: string): string {
+  return text.normalize("NFD").replaceAll(ACCENTS, "").toLowerCase();
 }
 
 /** The one wanted name that a given name matches; undefined when none or several match. */
@@ -38,8 +49,16 @@ export function meaningOf(
   return undefined;
 }
 
+/** Whether two names differ by a slip of the pen: another number, or another sign of a script without letters, is none. */
 function isSlip(word: string, other: string): boolean {
   const shorter = Math.min(word.length, other.length);
   if (shorter < SLIP_CHARS || other.length > MEND_LIMITS.nameChars) return false;
+  if (!LATIN.test(word) || !LATIN.test(other) || digitsOf(word) !== digitsOf(other)) return false;
   return editDistance(word, other) <= (shorter < 2 * SLIP_CHARS ? 1 : 2);
+}
+
+const LATIN = /^[a-z0-9]+$/;
+
+function digitsOf(word: string): string {
+  return word.replaceAll(/\D/g, "");
 }
