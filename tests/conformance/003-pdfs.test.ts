@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { PDF_LIMITS } from "@vidro/core";
+import { FILE_LIMITS, PDF_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { pdfOf } from "../../packages/core/src/pdf/pdf.fixture.ts";
+import { TOOLS } from "../../packages/hands/src/tools/tools.ts";
 import { text } from "../support/fake-openai.ts";
 import { startFrontEndServer } from "../support/front-end-server.ts";
+import { IN_PROCESS_LINKS } from "../support/in-process-links.ts";
 
 /* PDFs that a person attaches to a message: their text is a part of the task, for every model. */
 
@@ -67,3 +71,20 @@ test("a file that is no PDF, has no text or would have to be fetched is refused 
   }
   assert.equal(brain.fake.requests.length, 0);
 });
+
+for (const [name, connect] of Object.entries(IN_PROCESS_LINKS))
+  test(`a PDF that a hand reads comes over ${name} with its text, which stays whole where the file is too large`, async (t) => {
+    const { hand } = await connect(t, async ({ port }) => port, TOOLS);
+    mkdirSync(hand.workspace, { recursive: true });
+    const heavy = Buffer.concat([pdfOf("profit rose"), Buffer.alloc(FILE_LIMITS.pdfBytes - 2000, "%")]);
+    for (const [id, bytes] of Object.entries({ act_small: pdfOf("profit rose"), act_heavy: heavy })) {
+      writeFileSync(join(hand.workspace, "a.pdf"), bytes);
+      const action = { id, tool: "read_file", input: { file_path: "a.pdf" }, callId: "c" };
+      const order = { action, run: "run_1", epoch: 1, ttlMs: 60_000 };
+      const [ended] = await Array.fromAsync(hand.perform(order, new AbortController().signal));
+      assert.ok(ended?.type === "finished" && ended.outcome.kind === "value", JSON.stringify(ended));
+      const { text: words, files } = ended.outcome;
+      assert.equal(words, "[page 1]\nprofit rose", id);
+      if (id === "act_small" || files !== undefined) assert.equal(files?.[0]?.data, bytes.toString("base64"), id);
+    }
+  });

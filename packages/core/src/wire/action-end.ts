@@ -1,5 +1,6 @@
 import { FAULTS } from "../fault.ts";
 import type { FaultCode } from "../fault.ts";
+import { isPdfPart } from "../file-part.ts";
 import type { JsonObject } from "../json.ts";
 import { FILE_LIMITS, HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 import type { ActionEnd } from "../tool.ts";
@@ -64,10 +65,11 @@ const VALUE_SCHEMA = openObject(["kind", "text"], {
 /** Said to a model in the place of files that did not fit into a message. */
 export const FILES_LEFT_OUT = "[It is too large to be sent from this host.]";
 
-/** An end without its files. */
+/** An end without its files: of PDFs the text is there; for others a sentence stands, which no receipt covers. */
 export function withoutEndFiles(ended: ActionEnd): ActionEnd {
   if (ended.type !== "finished" || ended.outcome.kind !== "value" || ended.outcome.files === undefined) return ended;
-  const { files: _, ...outcome } = ended.outcome;
+  const { files, ...outcome } = ended.outcome;
+  if (files.every(isPdfPart)) return { ...ended, outcome };
   return { type: "finished", outcome: { ...outcome, text: `${outcome.text}\n${FILES_LEFT_OUT}` } };
 }
 

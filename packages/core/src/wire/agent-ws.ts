@@ -1,6 +1,6 @@
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
-import { readFileParts } from "../file-part.ts";
+import { isPdfPart, readFileParts } from "../file-part.ts";
 import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
@@ -303,7 +303,10 @@ function outputOf(text: Json | undefined, size: Json | undefined, truncated: boo
 /** Shortens a reply to `maxBytes`: texts lose their middle; `data` and the receipt, which cover the whole, are dropped. */
 export function fitReply(reply: JsonObject, maxBytes: number): JsonObject {
   if (reply["files"] !== undefined && bytesOf(reply) > maxBytes) {
-    const { files: _, receipt: _receipt, text, ...rest } = reply;
+    const { files, ...light } = reply;
+    // The text of a PDF is there.
+    if (readFileParts(files)?.every(isPdfPart) === true) return fitReply(light, maxBytes);
+    const { receipt: _receipt, text, ...rest } = light;
     return fitReply({ ...rest, text: `${typeof text === "string" ? text : ""}\n${FILES_LEFT_OUT}` }, maxBytes);
   }
   let fits: JsonObject = reply;

@@ -8,7 +8,7 @@ import type { Order } from "../ports.ts";
 import type { ReasoningEffort } from "../sampling.ts";
 import type { Action, ActionEnd, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
-import { FILES_LEFT_OUT, withKnownCode } from "./action-end.ts";
+import { withKnownCode, withoutEndFiles } from "./action-end.ts";
 
 /*
  * The messages between a brain and an executor (004), each `{type, payload}`. Fields and messages that the published
@@ -189,11 +189,13 @@ export function toolResultMessage(
   // `ended` repeats all other fields, so those are dropped first.
   const bare = (of: ActionEnd): ExecutorMessage => message(of, { status: statusOf(of), truncated: true });
   if (fits(bare(ended), maxBytes)) return bare(ended);
+  const light = withoutEndFiles(ended);
+  if (fits(bare(light), maxBytes)) return bare(light);
   let chars = maxBytes;
-  let cut = ended;
+  let cut = light;
   do {
     chars = Math.floor(chars / 2);
-    cut = shortenEnd(ended, chars);
+    cut = shortenEnd(light, chars);
   } while (!fits(bare(cut), maxBytes) && chars > SHORTEST_CHARS);
   return bare(cut);
 }
@@ -246,8 +248,7 @@ function shortenEnd(ended: ActionEnd, chars: number): ActionEnd {
 
 function shortenOutcome(outcome: Outcome, chars: number): Outcome {
   if (outcome.kind === "value") {
-    const text = headAndTail(outcome.text, chars);
-    return { kind: "value", text: outcome.files === undefined ? text : `${text}\n${FILES_LEFT_OUT}` };
+    return { kind: "value", text: headAndTail(outcome.text, chars) };
   }
   const short = (output: Output): Output =>
     output.text.length > chars ? { ...output, text: headAndTail(output.text, chars), truncated: true } : output;
