@@ -6,6 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
+import { textIn } from "@vidro/core";
 import { up } from "../../packages/cli/src/daemon.fixture.ts";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
@@ -307,6 +308,16 @@ test("a host joins by the line that the wizard shows, and the page says so", asy
     host.kill("SIGKILL");
     await once(host, "exit");
   }
+  const { hands } = (await (await page.request.get(`${daemon.url}/v1/hands`)).json()) as {
+    hands: { id: string; name: string }[];
+  };
+  const id = hands.find(({ name }) => name === "web-1")?.id ?? "";
+  const run = textIn(await shown.post("/v1/runs", { task: "how much memory is free?", hand: id }), "id");
+  await shown.open(`/runs/${run}`);
+  await page.locator(".chips").getByRole("link", { name: "web-1" }).waitFor();
+  await page.getByText("web-1 is away; the run goes on when it is back.").waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator(".chips .state").getByText("stopped").waitFor();
 });
 
 test("all files of the console together are at most 200 KB for a browser", async () => {

@@ -12,6 +12,7 @@ import { go, Link } from "../parts/route.tsx";
 import { useStayAtEnd } from "../parts/stay-at-end.ts";
 import { Line } from "../parts/text.tsx";
 import { useTitle } from "../parts/title.ts";
+import { agoWords } from "../parts/words.ts";
 import type { Edition } from "../run/editions.ts";
 import { translate } from "../words/translate.ts";
 import { ConversationView, isOpenRun, statusOf } from "./run.tsx";
@@ -138,21 +139,22 @@ function chatPlace({ thread }: RunHead): string {
   return `/chat/${thread}`;
 }
 
-/** The conversations that there are, by their first task. */
+/** The conversations that there are, by their first task, and when something happened in them last. */
 function Conversations(): ReactNode {
   const { value: runs } = usePolled("chats", () => vidro.list({ limit: CONSOLE_LIMITS.openRuns }));
-  const threads = new Map<string, RunHead>();
   // A run that was delegated is no conversation of a person.
-  for (const run of runs ?? []) if (parentOfThread(run.thread) === undefined) threads.set(run.thread, run);
+  const own = (runs ?? []).filter(({ thread }) => parentOfThread(thread) === undefined);
+  const threads = Map.groupBy(own, ({ thread }) => thread);
   if (runs?.length === 0)
     return <p className="empty">{translate("No conversation yet: say above what should be done.")}</p>;
   return (
     <>
       <h2 className="label">{translate("Go on with")}</h2>
       <section className="card list" aria-label={translate("Conversations")}>
-        {[...threads].slice(0, 8).map(([thread, run]) => (
+        {[...threads].slice(0, 8).map(([thread, of]) => (
           <Link key={thread} to={`/chat/${thread}`} className="item chat-item">
-            <Line text={run.task} chars={160} />
+            <Line text={of.at(-1)?.task ?? ""} chars={160} />
+            <span className="quiet small">{agoWords(of[0]?.updatedAt ?? 0)}</span>
           </Link>
         ))}
       </section>

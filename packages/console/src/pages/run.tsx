@@ -4,7 +4,7 @@ import type { RunHead } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import { dollarWords, spanWords } from "@vidro/core/text";
 import { faultWords, vidro } from "../brain/connection.ts";
-import { useHandNames } from "../brain/hand-names.tsx";
+import { useAwayHand, useHandNames } from "../brain/hand-names.tsx";
 import { useRun } from "../brain/run-journal.ts";
 import type { RunView } from "../brain/run-journal.ts";
 import type { Item } from "../run/conversation.ts";
@@ -172,6 +172,7 @@ export function ConversationView(props: {
   const { agent = "", parent } = run.state?.started ?? {};
   const { id } = run;
   const isOpen = isOpenRun(run);
+  const away = useAwayHand(run.state?.started.hand ?? "");
   // The words of a helper's task are a model's, and those of a direct run are a command.
   const isOwn = run.state !== undefined && parent === undefined && agent !== DIRECT;
   const editTarget = useMemo(
@@ -195,7 +196,11 @@ export function ConversationView(props: {
       {run.reply !== "" && <LiveReply agent={agent} text={run.reply} />}
       {run.output !== "" && <Block text={lastLines(run.output)} lines={12} isOutput />}
       {run.state !== undefined && statusOf(run) === "running" && (
-        <p className="quiet working">{workingWords(run.state.phase.name)}</p>
+        <p className="quiet working">
+          {away === undefined
+            ? workingWords(run.state.phase.name)
+            : translate("{hand} is away; the run goes on when it is back.", { hand: away })}
+        </p>
       )}
     </div>
   );

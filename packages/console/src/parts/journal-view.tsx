@@ -1,4 +1,4 @@
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { CONSOLE_LIMITS } from "@vidro/core";
 import type { Entry } from "@vidro/core";
@@ -82,6 +82,9 @@ const SUMMARY_CHARS = 240;
 function EntryRow(props: { readonly entry: Entry; readonly run: string; readonly isTarget: boolean }): ReactNode {
   const { entry, run, isTarget } = props;
   const [isOpen, setOpen] = useState(isTarget);
+  useEffect(() => {
+    if (isTarget) setOpen(true);
+  }, [isTarget]);
   const { seq, at, event } = entry;
   const { type, ...facts } = event;
   return (

@@ -31,7 +31,8 @@ export function Sidebar({ path, session }: { readonly path: string; readonly ses
   // On a narrow screen the pages are one row that scrolls: the one that is shown is in sight.
   useEffect(() => {
     pages.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [path]);
+    // Their count makes the row longer.
+  }, [path, waiting]);
   return (
     <header className="side">
       <div className="brand">

@@ -60,7 +60,10 @@ function Lane(props: {
       <span className="track">
         <b className={span.isBad === true ? `${span.kind} bad` : span.kind} style={{ left, width }} />
       </span>
-      <span className="t">{span.to === undefined ? "…" : spanWords(took)}</span>
+      <span className="t">
+        {spanWords(took)}
+        {span.to === undefined && "…"}
+      </span>
     </div>
   );
 }

@@ -81,6 +81,10 @@ export const RUN_WORDS = {
   Stop: ["Parar", "Detener"],
   Stopped: ["Parada", "Detenida"],
   "The run failed": ["A execução falhou", "La ejecución falló"],
+  "{hand} is away; the run goes on when it is back.": [
+    "{hand} está fora; a execução continua quando voltar.",
+    "{hand} no está; la ejecución sigue cuando vuelva.",
+  ],
   "The model thinks…": ["O modelo pensa…", "El modelo piensa…"],
   "The hand works…": ["A mão trabalha…", "La mano trabaja…"],
   "Waits before it tries again…": ["Espera antes de tentar de novo…", "Espera antes de intentarlo otra vez…"],
