@@ -11,9 +11,15 @@ const CERTAIN = 0.9;
  * How probable an intent has to be where so many words mean nothing that its phrases mean. Of 222 new questions that left
  * 6.3 of 100 wrong instead of 9.5, and 73.0 right instead of 74.8.
  */
-const UNEXPLAINED = [0, 0.85, 0.96];
-/** How much a word of every day counts among them. */
-const ORDINARY = 0.5;
+const UNEXPLAINED = [0, 0.7, 0.85, 0.9, 0.96];
+/** How much a word counts among them; a word of every day counts half of another. */
+const COUNTED = 2;
+
+/** Meanings of what people ask about: an intent whose phrases never speak of one is not meant where a sentence does. */
+const TOPICS: ReadonlySet<string> = new Set(
+  `disk memory swap cpu core port kernel dns gateway log file folder commit branch remote stash tag language depend test env
+   version service cron container gpu inode user network`.split(/\s+/),
+);
 
 /** What the file of a project tells; it is the only file that these can be asked of. */
 const OF_MANIFEST: ReadonlySet<Intent> = new Set(["dependencies", "start"]);
@@ -34,13 +40,15 @@ export function isElsewhere(tokens: readonly Token[], wants: readonly Want[], pr
   const isProper = ({ plain, written }: Token) =>
     /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;
   if (strange.some((token) => token !== tokens[0] && isProper(token))) return true;
-  if (unknown.some((token) => isPlaced(tokens, token))) return true;
+  if (unknown.some((token) => isPlaced(tokens, token)) || isOfOther(tokens)) return true;
   const own = meaningsOfIntent(kind);
   const alien = strange.filter(
     ({ plain }) => !LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning)),
   );
-  const weight = alien.reduce((sum, { plain }) => sum + (LEXICON.isOrdinary(plain) ? ORDINARY : 1), 0);
-  if (probability < (UNEXPLAINED[Math.min(Math.floor(weight), UNEXPLAINED.length - 1)] ?? 0)) return true;
+  if (alien.some(({ plain }) => LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => TOPICS.has(meaning))))
+    return true;
+  const weight = alien.reduce((sum, { plain }) => sum + (LEXICON.isOrdinary(plain) ? 1 : COUNTED), 0);
+  if (probability < (UNEXPLAINED[Math.min(weight, UNEXPLAINED.length - 1)] ?? 0)) return true;
   return unknown.length > (probability >= CERTAIN ? 2 : 1);
 }
 
@@ -89,6 +97,22 @@ function isPlaced(tokens: readonly Token[], token: Token): boolean {
   const at = tokens.indexOf(token);
   const before = tokens[at - 1]?.plain ?? "";
   return PLACE_WORDS.has(before) || LEXICON.meanings(before).some((meaning) => PLACE_NOUNS.has(meaning));
+}
+
+const MACHINES = /^(server|host|machine|box|servidor|maquina|computador|equipo|ordenador|computadora)$/;
+const SYSTEMS =
+  /^(linux|ubuntu|debian|fedora|windows|mac|physical|virtual|fisica|fisico|entire|remote|remota|remoto|inteira|inteiro|toda|entera)$/;
+
+/** Whether a sentence names another machine by what it is for: "the backup server", "o servidor de backup". */
+function isOfOther(tokens: readonly Token[]): boolean {
+  const isFor = (token: Token | undefined) =>
+    token?.kind === undefined && token !== undefined && !isGenericWord(token.plain) && !SYSTEMS.test(token.plain);
+  return tokens.some(({ plain }, at) => {
+    if (!MACHINES.test(plain)) return false;
+    const isEnglish = /^(server|host|machine|box)$/.test(plain);
+    if (isEnglish) return /^(the|a|our|my|on|of)$/.test(tokens[at - 2]?.plain ?? "") && isFor(tokens[at - 1]);
+    return /^(de|do|da|del)$/.test(tokens[at + 1]?.plain ?? "") && isFor(tokens[at + 2]);
+  });
 }
 
 /** Meanings of words that ask, and that tell what is asked for: "where did I leave notes.txt". */

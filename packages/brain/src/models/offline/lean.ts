@@ -20,6 +20,8 @@ const OF_PATH: ReadonlySet<Intent> = new Set([
   "git-blame",
   "git-diff",
   "git-log",
+  "largest",
+  "largest-folders",
   "list",
   "log-errors",
   "read",

@@ -24,6 +24,7 @@ function manyOf(all: readonly string[], tokens: readonly Token[], kind: Intent):
 /** What processes may be, and what people make of code: no program is called so. */
 const CONDITIONS = words(
   `zombie zombies zombi zombis zumbi zumbis defunct orphan orphans orfaos huerfanos stuck hung build builds compilacao
+   runaway rogue stray desbocado descontrolado enlouquecido
    compilacion deploy deployment despliegue hanging working moving spinning left`,
 );
 

@@ -90,7 +90,7 @@ export function unknownNames(tokens: readonly Token[], intent: Intent): readonly
   );
 }
 
-const CALLED = /^(called|named|chamad[oa]s?|llamad[oa]s?|llame|llamen|chame|chamem)$/;
+const CALLED = /^(called|named|chamad[oa]s?|llamad[oa]s?|llam[ae]n?|cham[ae]m?)$/;
 
 /** The name behind a word such as "called": "a folder called reports", "que se llame informes". */
 function calledName(tokens: readonly Token[]): string | undefined {

@@ -117,7 +117,12 @@ function tokensIn(piece: string, quotes: readonly string[], isShouting: boolean)
   return kind === undefined ? wordsIn(written, endsClause) : [{ plain: `§${kind}`, written, kind, endsClause }];
 }
 
+/** Expressions of programs that look like names of files. */
+const EXPRESSION =
+  /^(process|console|module|window|document|sys|json|promise|req|res|self|this|np|pd|math|object|array)\.[a-z_]\w*(\.\w+)*$/i;
+
 function kindOf(word: string, isShouting: boolean): OperandKind | undefined {
+  if (EXPRESSION.test(word)) return "variable";
   if (/^[:#]?\d+([ªºa°]|st|nd|rd|th)?$/i.test(word) || NUMBER_WORDS.has(plainWords(word))) return "number";
   if (HOST.test(word)) return "host";
   if (!isShouting && VARIABLE.test(word)) return "variable";

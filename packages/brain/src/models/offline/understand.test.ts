@@ -178,10 +178,24 @@ describe("understanding", () => {
 
   it("takes the next intent when the first one does not read a name of the sentence", () => {
     assert.deepEqual(wantsOf("who made commit 24725eb"), [{ kind: "git-show", revision: "24725eb" }]);
-    assert.deepEqual(wantsOf("¿hay algo raro usando mucha cpu?"), [{ kind: "top-cpu" }]);
     assert.deepEqual(wantsOf("restart the computer"), []);
     assert.deepEqual(wantsOf("find files with server in the name"), [{ kind: "find", pattern: "*server*" }]);
     assert.deepEqual(wantsOf("¿qué python tenemos?"), [{ kind: "version", name: "python" }]);
+  });
+
+  it("refuses what speaks of another machine or of a topic that the intent never has", () => {
+    for (const task of [
+      "disk usage on the backup server",
+      "uso de disco no servidor de backup",
+      "who is the culprit branch",
+    ])
+      assert.deepEqual(wantsOf(task), [], task);
+  });
+
+  it("searches for an expression of a program, although it looks like the name of a file", () => {
+    assert.deepEqual(wantsOf("where do we read process.env"), [{ kind: "search", text: "process.env" }]);
+    assert.deepEqual(wantsOf("onde a gente lê process.env"), [{ kind: "search", text: "process.env" }]);
+    assert.deepEqual(wantsOf("¿dónde leemos process.env?"), [{ kind: "search", text: "process.env" }]);
   });
 
   it("asks git for the commit that words point at", () => {

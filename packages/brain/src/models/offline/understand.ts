@@ -170,9 +170,9 @@ function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readon
     if (!isAhead(probability, next && { ...next, probability: next.probability / rest })) return [];
     if (isChange(intent) && probability < LIKELY) return [];
     const wants = readWants(tokens, intent);
-    const isNamed = wants === undefined || leavesName(tokens, wants);
+    const isNamed = wants !== undefined && leavesName(tokens, wants);
     if (wants !== undefined && !(at > 0 && isNamed) && !isElsewhere(tokens, wants, probability)) return wants;
-    if (!isNamed || isChange(intent) || intent === "run") return [];
+    if (!isNamed || isChange(intent)) return [];
     rest -= own;
   }
   return [];
