@@ -19,11 +19,12 @@ export function textIn(object: JsonObject | undefined, field: string): string | 
 export function canonicalJson(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
   if (isObject(value)) {
-    const fields = Object.keys(value)
-      .filter((key) => value[key] !== undefined)
-      .sort()
-      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
-    return `{${fields.join(",")}}`;
+    let fields = "";
+    for (const key of Object.keys(value).sort()) {
+      if (value[key] === undefined) continue;
+      fields += `${fields === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(value[key])}`;
+    }
+    return `{${fields}}`;
   }
   return JSON.stringify(value ?? null);
 }
