@@ -60,11 +60,12 @@ describe("the launcher", { skip: !existsSync(PERL) }, () => {
     assert.equal(isLiving(Number(member)), false);
   });
 
-  it("rejects with the system's code when a program or its folder is not there, and goes on", async (t) => {
+  it("rejects with the system's code when a program or its folder is not there, refuses a NUL, and goes on", async (t) => {
     const launcher = await opened(t);
     await assert.rejects(launcher.start({ ...line(""), program: "/nowhere/x" }), { code: "ENOENT" });
     await assert.rejects(launcher.start({ ...line(""), cwd: "/nowhere" }), { code: "ENOENT" });
     await assert.rejects(launcher.start({ ...line(""), program: "/etc/passwd" }), { code: "EACCES" });
+    await assert.rejects(launcher.start({ ...line(""), argv: ["sh", "-c\0/bin/id"] }), /a NUL in it/);
     assert.equal(await textOf(await launcher.start(line("echo on"))), "on\n");
   });
 

@@ -75,6 +75,10 @@ export class Launcher {
    */
   start({ program, argv, cwd, env, screen }: ProcessLaunch): Promise<RunningProgram> {
     if (!this.isReady) return Promise.reject(lostFault());
+    const place = screen === undefined ? unscreened(cwd) : screenArguments(screen);
+    const words = [program, String(argv.length), ...argv, ...place, ...Object.entries(env).flat()];
+    // It would part a word in two; the system takes none either.
+    if (words.some((word) => word.includes("\0"))) return Promise.reject(new Error("a word has a NUL in it"));
     const id = String((this.#last += 1));
     const launch: Launch = {
       started: Promise.withResolvers(),
@@ -85,8 +89,7 @@ export class Launcher {
     launch.exited.promise.catch(() => undefined);
     this.#launches.set(id, launch);
     this.#hold();
-    const place = screen === undefined ? unscreened(cwd) : screenArguments(screen);
-    this.#order("start", id, program, String(argv.length), ...argv, ...place, ...Object.entries(env).flat());
+    this.#order("start", id, ...words);
     return launch.started.promise;
   }
 
@@ -234,7 +237,12 @@ export async function openLauncher(): Promise<Launcher | undefined> {
   clearTimeout(soon);
   soon = undefined;
   if (isUnusable) return undefined;
-  if (launcher === undefined || launcher.isGone) launcher = new Launcher();
+  try {
+    if (launcher === undefined || launcher.isGone) launcher = new Launcher();
+  } catch {
+    // No process can be started at present; the next command asks again.
+    return undefined;
+  }
   const opened = launcher;
   if (await opened.whenReady()) return opened;
   isUnusable = true;
