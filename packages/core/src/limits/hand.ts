@@ -70,6 +70,8 @@ export const HAND_LIMITS = {
   cellDelayMs: 20,
   /** From the first command of a process to the start of the launcher for the next ones. */
   launcherDelayMs: 20,
+  /** Output of a command that waits in a pipe for the hand. */
+  outputPipeBytes: 256 * KIB,
   /** How long a sandbox waits for a command before it is ended. */
   cellIdleMs: 60 * SECOND_MS,
   /** Length of the address of a page. */

@@ -1,3 +1,4 @@
+import { HAND_LIMITS } from "@vidro/core";
 import { ENTER_SCREEN } from "./sandbox/process-screen.ts";
 
 /*
@@ -14,6 +15,9 @@ import { ENTER_SCREEN } from "./sandbox/process-screen.ts";
 
 /** The number of the system call pidfd_open, the same on all processors. */
 const PIDFD_OPEN = 434;
+
+/** The request of fcntl that sets the size of a pipe: one that holds more is waited for less often on a busy host. */
+const SET_PIPE_SIZE = 1031;
 
 /** The exit code of a process that could not execute its program; its failure is reported otherwise. */
 const NOT_EXECUTED = 127;
@@ -56,6 +60,7 @@ export const LAUNCHER_SCRIPT = `
     my @place = splice @rest, 0, 5;
     pipe my $stdout, my $out and pipe my $stderr, my $err and pipe my $failure, my $status
       or return report("failed", $id, $! + 0, $!);
+    fcntl $_, ${SET_PIPE_SIZE}, ${HAND_LIMITS.outputPipeBytes} for $out, $err;
     my $pid = fork;
     defined $pid or return report("failed", $id, $! + 0, $!);
     execute([$program, \\@argv, \\@place, \\@rest], $status, $out, $err) if $pid == 0;
