@@ -98,3 +98,93 @@ test("a schedule that never comes due, and one too many, are refused", async () 
   for (let count = 0; count < 100; count += 1) await add();
   await assert.rejects(add(), { code: "CONFLICT" });
 });
+
+test(
+  "a schedule that is added while others are looked at is looked at right behind them",
+  { timeout: 30_000 },
+  async (t) => {
+    const { records } = memoryStore();
+    const schedules = new Schedules(records, () => START);
+    const [blocked, go, late] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+    const first = await schedules.add({ cron: "0 * * * *", task: "slow" }, WHO);
+    const scheduler = new Scheduler({
+      schedules,
+      now: () => START + 30 * MINUTE_MS,
+      start: async ({ task }) => {
+        if (task === "late") late!.resolve();
+        else blocked!.resolve();
+        if (task === "slow") await go!.promise;
+        return "run_1";
+      },
+      started: () => undefined,
+      failed: () => undefined,
+    });
+    t.after(() => scheduler.close());
+    scheduler.start();
+    await blocked!.promise;
+    const { id: _, owner, ...body } = { ...first, task: "late" };
+    await records.put({ kind: "schedule", id: "schedule_late", owner, body: { ...body } });
+    // Its change is told by a timer of no length.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    go!.resolve();
+    await late!.promise;
+  },
+);
+
+test("closing waits for the run that is being started, and starts no other", async () => {
+  const { clock, keys, scheduler, add } = stage();
+  await add();
+  await add();
+  clock.now = START + 30 * MINUTE_MS;
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  const one = scheduler(() => {
+    begun.resolve();
+    return go.promise;
+  });
+  one.start();
+  await begun.promise;
+  let isClosed = false;
+  const closed = one.close().then(() => (isClosed = true));
+  await new Promise(setImmediate);
+  assert.equal(isClosed, false);
+  go.resolve("run_1");
+  await closed;
+  assert.equal(keys.length, 1, "the other is started by the next brain, under the same key");
+});
+
+test("a store that cannot be read ends no scheduler: the next look starts what is due", async (t) => {
+  const { clock, schedules, keys, add } = stage();
+  await add();
+  clock.now = START + 30 * MINUTE_MS;
+  let isBusy = true;
+  const refused = Promise.withResolvers<void>();
+  const failing = new Proxy(schedules, {
+    get(target, name) {
+      if (name === "list" && isBusy)
+        return () => {
+          isBusy = false;
+          refused.resolve();
+          return Promise.reject(new Error("busy"));
+        };
+      const found: unknown = Reflect.get(target, name);
+      return typeof found === "function" ? (found as () => unknown).bind(target) : found;
+    },
+  });
+  const started = Promise.withResolvers<string>();
+  const one = new Scheduler({
+    schedules: failing,
+    now: () => clock.now,
+    start: async (_, key) => {
+      keys.push(key);
+      return "run_1";
+    },
+    started: (_, run) => started.resolve(run),
+    failed: () => undefined,
+  });
+  t.after(() => one.close());
+  one.start();
+  await refused.promise;
+  // A change wakes it before the time of the next try.
+  await add({ cron: "30 3 * * *" });
+  assert.equal(await started.promise, "run_1");
+});

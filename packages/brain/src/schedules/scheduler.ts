@@ -22,6 +22,8 @@ export class Scheduler {
   #looking: Promise<void> | undefined;
   #stopWatching: (() => void) | undefined;
   #isClosed = false;
+  /** A schedule was changed while the schedules were looked at. */
+  #isStale = false;
 
   constructor(deps: SchedulerDependencies) {
     this.#deps = deps;
@@ -47,7 +49,10 @@ export class Scheduler {
     let soonest = now() + SCHEDULE_LIMITS.lookMs;
     for (let after: string | undefined; !this.#isClosed;) {
       const page = await schedules.list({ limit: PAGE_LIMITS.items, ...(after === undefined ? {} : { after }) });
-      for (const schedule of page) soonest = Math.min(soonest, (await this.#deal(schedule)) ?? soonest);
+      for (const schedule of page) {
+        if (this.#isClosed) return soonest;
+        soonest = Math.min(soonest, (await this.#deal(schedule)) ?? soonest);
+      }
       after = page.at(-1)?.id;
       if (page.length < PAGE_LIMITS.items) break;
     }
@@ -58,14 +63,16 @@ export class Scheduler {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
-      this.#looking ??= this.#lookAndWait().finally(() => (this.#looking = undefined));
+      if (this.#looking === undefined) this.#looking = this.#lookAndWait().finally(() => (this.#looking = undefined));
+      else this.#isStale = true;
     }, ms).unref();
   }
 
   async #lookAndWait(): Promise<void> {
     // A store that cannot be read is reported by the health of the brain; the next look tries again.
+    this.#isStale = false;
     const next = await this.look().catch(() => this.#deps.now() + SCHEDULE_LIMITS.retryMs);
-    this.#soon(Math.max(SCHEDULE_LIMITS.leastMs, next - this.#deps.now()));
+    this.#soon(this.#isStale ? 0 : Math.max(SCHEDULE_LIMITS.leastMs, next - this.#deps.now()));
   }
 
   /** Deals with the times of a schedule that have passed; gives its next time. */
