@@ -26,3 +26,50 @@ describe("a live queue", () => {
     assert.equal(chunks.length, 10);
   });
 });
+
+describe("a live queue under way", () => {
+  it("has room again as soon as its reader has taken what waited", async () => {
+    const queue = new LiveQueue();
+    const full = output("x".repeat(HAND_LIMITS.liveWaitingBytes));
+    queue.put(full);
+    queue.put(output("dropped"));
+    const seen: number[] = [];
+    for await (const { chunk } of queue) {
+      seen.push(chunk.length);
+      if (seen.length < 3) queue.put(full);
+      else queue.end();
+    }
+    assert.deepEqual(seen, [full.chunk.length, full.chunk.length, full.chunk.length]);
+  });
+
+  it("takes exactly its bound and nothing beyond it", async () => {
+    const queue = new LiveQueue();
+    queue.put(output("x".repeat(HAND_LIMITS.liveWaitingBytes - 1)));
+    queue.put(output("ab"));
+    queue.put(output("c"));
+    queue.put(output("d"));
+    queue.put(output(""));
+    queue.end();
+    const chunks = (await Array.fromAsync(queue)).map(({ chunk }) => chunk);
+    assert.deepEqual(chunks.slice(1), ["c", ""]);
+  });
+
+  it("takes nothing after its end, ends for a reader that waits, and for one that leaves early", async () => {
+    const queue = new LiveQueue();
+    const reading = Array.fromAsync(queue);
+    queue.end();
+    queue.put(output("late"));
+    queue.end();
+    assert.deepEqual(await reading, []);
+    const left = new LiveQueue();
+    left.put(output("a"));
+    left.put(output("b"));
+    for await (const { chunk } of left) if (chunk === "a") break;
+    left.put(output("c"));
+    left.end();
+    assert.deepEqual(
+      (await Array.fromAsync(left)).map(({ chunk }) => chunk),
+      ["c"],
+    );
+  });
+});
