@@ -36,3 +36,16 @@ test("a message is a request, a notification, a result or an error, and anything
   assert.equal(readRpcMessage([]), undefined);
   assert.equal(readRpcMessage({ id: 1, method: "ping" }), undefined);
 });
+
+test("a text with a byte order mark, blanks at its ends or the marks of an encoding comes back as it is", () => {
+  for (const text of ["\ufeffa", "\ufeff", " a", "a ", "\t", "a\r\nb", "=?base64?YQ==?=", "=?base64??=", "\0"]) {
+    const header = headerText(text);
+    assert.equal(header, header.trim());
+    assert.equal(readHeaderText(header), text, JSON.stringify(text));
+  }
+});
+
+test("a header that is no encoding of a text has none", () => {
+  for (const value of [" a", "a ", "a\n", "é", "=?base64?A?=", "=?base64?/w==?=", "=?base64?gICA?="])
+    assert.equal(readHeaderText(value), undefined, JSON.stringify(value));
+});

@@ -118,7 +118,7 @@ export function readHeaderText(value: string): string | undefined {
   if (encoded === undefined) return PLAIN_TEXT.test(value) ? value : undefined;
   try {
     const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
   }
