@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attachedText, boundFiles, fitPdfs, imageFormat, imageMisfit, pdfMisfit } from "./file-part.ts";
+import * as fc from "fast-check";
+import { attachedText, boundFiles, fitPdfs, imageFormat, imageMisfit, isPdf, pdfMisfit } from "./file-part.ts";
 import { PDF_TYPE, readFileParts, withoutAttachedText } from "./file-part.ts";
+import type { FilePart } from "./file-part.ts";
 import { FILE_LIMITS } from "./limits.ts";
 
 const bytes = (text: string, encoding: BufferEncoding = "base64"): Buffer => Buffer.from(text, encoding);
@@ -66,4 +68,95 @@ test("the text of a file is found again among other words by its name, and only 
   for (const other of ["c.pdf", "pdf", ""]) assert.equal(withoutAttachedText(words, other), words);
   const open = "--- a.pdf ---\nwithout an end";
   assert.equal(withoutAttachedText(open, "a.pdf"), open);
+});
+
+test("bytes of any kind are an image with sides or none, and never an error", () => {
+  const starts = fc.constantFrom(...Object.values(IMAGES).map((image) => image.subarray(0, 20)), Buffer.alloc(0));
+  fc.assert(
+    fc.property(starts, fc.uint8Array({ maxLength: 60 }), fc.nat(8), (start, rest, offset) => {
+      const whole = Buffer.concat([Buffer.alloc(offset), start, rest]);
+      // A view into a larger buffer, as files are read.
+      const format = imageFormat(whole.subarray(offset));
+      if (format === undefined) return;
+      assert.match(format.mediaType, /^image\/(?:png|jpeg|gif|webp)$/);
+      for (const side of [format.width, format.height]) assert.ok(Number.isInteger(side) && side >= 0);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a JPEG that says no size is none, however long, and its size is found behind other segments", () => {
+  const segment = (marker: number, length: number): Buffer => {
+    const whole = Buffer.alloc(length + 2);
+    whole.writeUInt16BE(0xff00 | marker, 0);
+    whole.writeUInt16BE(length, 2);
+    return whole;
+  };
+  const begin = Buffer.of(0xff, 0xd8);
+  const frame = Buffer.from("ffc2000b080002000301011100", "hex");
+  const found = Buffer.concat([begin, segment(0xe1, 60_000), Buffer.of(0xff), segment(0xc4, 30), frame]);
+  assert.deepEqual(imageFormat(found), { mediaType: "image/jpeg", width: 3, height: 2 });
+  assert.equal(imageFormat(Buffer.concat([begin, Buffer.alloc(1_000_000, 0xff)])), undefined);
+  assert.equal(imageFormat(Buffer.concat([begin, ...Array.from({ length: 1000 }, () => segment(0xfe, 2))])), undefined);
+  // A segment of no length still moves on.
+  assert.equal(imageFormat(Buffer.concat([begin, Buffer.from("ffe00000".repeat(1000), "hex")])), undefined);
+});
+
+test("files of another party are taken when each of them is one, and else none of them is", () => {
+  const file = { mediaType: "image/png", data: "AAAA", name: "a.png" };
+  assert.deepEqual(readFileParts([file]), [file]);
+  const wrong: readonly unknown[] = [
+    undefined,
+    null,
+    {},
+    "x",
+    [],
+    [null],
+    [[]],
+    [file, "x"],
+    Array.from({ length: FILE_LIMITS.files + 1 }, () => file),
+    [{ ...file, mediaType: "image/svg+xml" }],
+    [{ ...file, mediaType: "text/html" }],
+    [{ ...file, mediaType: "image/png\n" }],
+    [{ ...file, mediaType: 5 }],
+    [{ ...file, data: "A A" }],
+    [{ ...file, data: "====" }],
+    [{ ...file, data: "A-_A" }],
+    [{ ...file, data: "A".repeat(FILE_LIMITS.taskChars + 1) }],
+    [{ ...file, data: undefined }],
+    [{ ...file, name: "x".repeat(FILE_LIMITS.nameChars + 1) }],
+    [{ ...file, name: null }],
+  ];
+  for (const value of wrong) assert.equal(readFileParts(value), undefined, JSON.stringify(value)?.slice(0, 80));
+  const most = Array.from({ length: FILE_LIMITS.files }, () => file);
+  assert.deepEqual(readFileParts(most), most);
+});
+
+test("the files that are kept fit into the room, are the newest, and every other one is named", () => {
+  const turn = fc.record({
+    text: fc.constantFrom("a", ""),
+    files: fc.array(
+      fc.nat(50).map((length) => ({ mediaType: "image/png", data: "x".repeat(length) })),
+      { maxLength: 3 },
+    ),
+  });
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 6 }), fc.nat(150), (turns, room) => {
+      const bound: readonly { text: string; files?: readonly FilePart[] }[] = boundFiles(turns, room);
+      const kept = bound.flatMap(({ files = [] }) => files).reduce((sum, { data }) => sum + data.length, 0);
+      assert.ok(kept <= room);
+      assert.equal(bound.length, turns.length);
+      for (const [index, one] of bound.entries()) {
+        const before = turns[index];
+        const isKept = one.files !== undefined;
+        if (!isKept) assert.equal(one.text.split("was shown here").length - 1, before?.files.length);
+        else assert.equal(one, before);
+      }
+    }),
+  );
+});
+
+test("a PDF is told by its first bytes", () => {
+  assert.equal(isPdf(bytes("%PDF-1.7", "latin1")), true);
+  for (const other of ["", "%PDF", " %PDF-", "%pdf-1", "\ufeff%PDF-"]) assert.equal(isPdf(bytes(other, "utf8")), false);
 });
