@@ -70,9 +70,31 @@ test("a folded set holds both cases of each of its letters, as JavaScript's own 
   );
 });
 
-test("a set of everything is folded in no long time", () => {
+test("large and small ranges are folded alike", () => {
+  const plainly = (ranges: CharSet): CharSet =>
+    unite(
+      ranges.flatMap(([low, high]) =>
+        Array.from({ length: high - low + 1 }, (_, at) => foldCase([[low + at, low + at]])).flat(),
+      ),
+    );
+  for (const large of [
+    [[0, 0x17f]],
+    [[0x61, 0x400]],
+    [[0x1e00, 0x2000]],
+    [[0x10400, 0x10600]],
+    [[0x100, 0x1ff]],
+    [[0x100, 0x200]],
+    [
+      [0x41, 0x41],
+      [0x300, 0x500],
+    ],
+  ] satisfies CharSet[])
+    assert.deepEqual(foldCase(large), plainly(large), JSON.stringify(large));
+});
+
+test("a pattern of many large ranges is folded in no long time", () => {
   assert.deepEqual(foldCase([[0, LAST]]), [[0, LAST]]);
-  for (let nth = 0; nth < 5; nth += 1) foldCase(negate(WORD));
+  for (let nth = 0; nth < 500; nth += 1) foldCase(negate(WORD));
 });
 
 test("the named sets hold what the escapes of JavaScript match", () => {

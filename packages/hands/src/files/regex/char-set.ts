@@ -59,18 +59,35 @@ export function negate(set: CharSet): CharSet {
 
 /** The set with the other case of each of its letters. */
 export function foldCase(set: CharSet): CharSet {
-  const more: [number, number][] = [];
-  for (const [low, high] of set) {
-    for (let code = low; code <= Math.min(high, LAST_CASED); code += 1) {
-      const char = String.fromCodePoint(code);
-      for (const other of [char.toLowerCase(), char.toUpperCase()]) {
-        const otherCode = other.codePointAt(0) ?? code;
-        // One letter may become two, as ß becomes SS; only single letters are the same letter in another case.
-        if (otherCode !== code && String.fromCodePoint(otherCode) === other) more.push([otherCode, otherCode]);
-      }
+  const more = set.flatMap(([low, high]) => (high - low < FEW ? casesIn(low, high) : casesAmong(low, high)));
+  return unite([...set, ...more.map((code) => [code, code] as const)]);
+}
+
+/** A range with fewer characters is looked through; in a larger one all letters with cases are looked up. */
+const FEW = 256;
+
+/** The other cases of the letters from one code to another. */
+function casesIn(low: number, high: number): number[] {
+  const others: number[] = [];
+  for (let code = low; code <= Math.min(high, LAST_CASED); code += 1) {
+    const char = String.fromCodePoint(code);
+    for (const other of [char.toLowerCase(), char.toUpperCase()]) {
+      const otherCode = other.codePointAt(0) ?? code;
+      // One letter may become two, as ß becomes SS; only single letters are the same letter in another case.
+      if (otherCode !== code && String.fromCodePoint(otherCode) === other) others.push(otherCode);
     }
   }
-  return unite([...set, ...more]);
+  return others;
+}
+
+/** Every letter with its other cases; found once, since a pattern may have hundreds of large ranges. */
+let cased: readonly (readonly [code: number, others: readonly number[]])[] | undefined;
+
+function casesAmong(low: number, high: number): number[] {
+  cased ??= Array.from({ length: LAST_CASED + 1 }, (_, code) => [code, casesIn(code, code)] as const).filter(
+    ([, others]) => others.length > 0,
+  );
+  return cased.flatMap(([code, others]) => (code >= low && code <= high ? others : []));
 }
 
 /** Whether a set holds a code point. */
