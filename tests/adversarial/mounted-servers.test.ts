@@ -35,6 +35,8 @@ interface Mounted {
   readonly called: () => readonly string[];
   /** Ends the process of the server. */
   readonly kill: () => Promise<void>;
+  /** The processes of the server so far. */
+  readonly pids: () => readonly number[];
 }
 
 async function mount(t: TestContext, how: object, entry: object = {}): Promise<Mounted> {
@@ -50,15 +52,20 @@ async function mount(t: TestContext, how: object, entry: object = {}): Promise<M
   const notes: string[] = [];
   const source = { file: join(folder, "mcp.json"), version: "1", note: (text: string): unknown => notes.push(text) };
   const hand = await mountingHand({ id: "test", workspace, state, policy }, source);
-  t.after(() => hand.close());
+  t.after(async () => {
+    await hand.close();
+    // What a broken hand left over would keep this process.
+    for (const pid of pids()) if (existsSync(`/proc/${pid}`)) process.kill(pid, "SIGKILL");
+  });
   const linesOf = (path: string): readonly string[] =>
     existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+  const pids = (): readonly number[] => linesOf(`${file}.pids`).map(Number);
   const kill = async (): Promise<void> => {
-    const pid = Number(linesOf(`${file}.pids`).at(-1));
+    const pid = pids().at(-1) ?? Number.NaN;
     process.kill(pid, "SIGKILL");
     await until("the server is gone", () => !existsSync(`/proc/${pid}`));
   };
-  return { hand, notes, script, called: () => linesOf(`${file}.calls`), kill };
+  return { hand, notes, script, called: () => linesOf(`${file}.calls`), kill, pids };
 }
 
 const actionOf = (tool: string, id: string) => ({ id, tool, input: {}, callId: "call" });
@@ -112,6 +119,18 @@ test("a server that was started again with other tools is not called by what the
   script({ tools: [] });
   await kill();
   await until("it is gone", async () => (await decisionOn(hand, "bad__note")) === "TOOL_FAILED");
+});
+
+test("a server that has died is started once, however many calls want it, and ends with its hand", async (t) => {
+  const { hand, kill, pids } = await mount(t, { tools: [NOTE] });
+  for (let deaths = 1; deaths <= 3; deaths += 1) {
+    await kill();
+    await Promise.all(Array.from({ length: 8 }, () => judge(hand, "bad__note")));
+    await until("it is there again", async () => (await decisionOn(hand, "bad__note")) === "allow");
+    assert.equal(pids().length, 1 + deaths);
+  }
+  await hand.close();
+  for (const pid of pids()) assert.ok(!existsSync(`/proc/${pid}`), `${pid} is left over`);
 });
 
 test("a server that says its tools changed and then refuses to list them is not taken by its old list", async (t) => {
