@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Entry, Event } from "@vidro/core";
-import { foldTimeline, NO_SPANS, timeSpent } from "../../packages/console/src/run/timeline.ts";
+import { foldTimeline, NO_SPANS, rowsOf, timeSpent } from "../../packages/console/src/run/timeline.ts";
 import type { Timeline } from "../../packages/console/src/run/timeline.ts";
 
 const STARTED = { type: "run.started", task: "look", tools: [], history: [] } as unknown as Event;
@@ -69,19 +69,32 @@ test("a further attempt is the same step, a summary is none", () => {
   );
 });
 
+const HEAL = { type: "heal.tried", healing: "x", description: "", severity: "low", attempt: 1, metadata: {} } as const;
+
 test("a wait before the next attempt is a span of its own; a healing without one is none", () => {
-  const heal = (delayMs: number) =>
-    ({
-      type: "heal.tried",
-      healing: "x",
-      description: "",
-      severity: "low",
-      attempt: 1,
-      delayMs,
-      metadata: {},
-    }) as unknown as Event;
+  const heal = (delayMs: number) => ({ ...HEAL, delayMs }) as unknown as Event;
   assert.equal(timelineOf([1, heal(0)]).spans.length, 0);
   assert.deepEqual(timeSpent(timelineOf([1, heal(500)])).healing, 500);
+});
+
+test("the attempts of a step and the waits between them stand on one row; a wait behind no failure has its own", () => {
+  const wait = { ...HEAL, delayMs: 5 } as unknown as Event;
+  const failed = { type: "model.failed", fault: { code: "MODEL_CUT", message: "" } } as unknown as Event;
+  const timeline = timelineOf(
+    [1, called()],
+    [2, failed],
+    [2, wait],
+    [7, called(2)],
+    [9, REPLIED],
+    [9, wait],
+    [20, ACTED],
+  );
+  assert.deepEqual(
+    rowsOf(timeline.spans).map(({ spans }) => spans.map(({ kind }) => kind)),
+    [["model", "healing", "model"], ["healing"], ["hand"]],
+  );
+  const [row] = rowsOf(timeline.spans);
+  assert.deepEqual([row?.first.from, row?.last.to, row?.last.attempt], [1, 9, 2]);
 });
 
 test("any order of entries leaves at most one span open, and none lasts less than nothing", () => {

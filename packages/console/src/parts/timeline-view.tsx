@@ -1,8 +1,8 @@
 import { useCallback } from "react";
 import type { ReactNode } from "react";
 import { spanWords } from "@vidro/core/text";
-import { timeSpent } from "../run/timeline.ts";
-import type { Span, SpanKind, Timeline } from "../run/timeline.ts";
+import { rowsOf, timeSpent } from "../run/timeline.ts";
+import type { Span, SpanKind, SpanRow, Timeline } from "../run/timeline.ts";
 import { translate } from "../words/translate.ts";
 import type { Phrase } from "../words/words.ts";
 import { Link } from "./route.tsx";
@@ -14,8 +14,9 @@ const TICKS = [0, 0.25, 0.5, 0.75, 1];
 export function TimelineView({ run, timeline }: { readonly run: string; readonly timeline: Timeline }): ReactNode {
   const { spans, from, to } = timeline;
   const whole = Math.max(1, to - from);
+  const rows = rowsOf(spans);
   const draw = useCallback(
-    (span: Span) => <Lane run={run} span={span} from={from} whole={whole} end={to} />,
+    (row: SpanRow) => <Lane run={run} row={row} from={from} whole={whole} end={to} />,
     [run, from, whole, to],
   );
   return (
@@ -30,42 +31,59 @@ export function TimelineView({ run, timeline }: { readonly run: string; readonly
           </span>
           <span />
         </div>
-        <VirtualList items={spans} guessPx={28} keyOf={keyOf} draw={draw} label={translate("Spans of time")} />
+        <VirtualList items={rows} guessPx={28} keyOf={keyOf} draw={draw} label={translate("Spans of time")} />
       </section>
       <Spent timeline={timeline} />
     </>
   );
 }
 
-function keyOf({ kind, seq }: Span): string {
-  return `${kind}-${seq}`;
+function keyOf({ first }: SpanRow): string {
+  return `${first.kind}-${first.seq}`;
 }
 
 function Lane(props: {
   readonly run: string;
-  readonly span: Span;
+  readonly row: SpanRow;
   readonly from: number;
   readonly whole: number;
   readonly end: number;
 }): ReactNode {
-  const { run, span, from, whole, end } = props;
-  const took = Math.max(0, (span.to ?? end) - span.from);
-  const left = `${Math.min(99.5, ((span.from - from) / whole) * 100)}%`;
-  const width = `${Math.max(0.4, Math.min(100, (took / whole) * 100))}%`;
+  const { run, row, from, whole, end } = props;
+  const { first, last, spans } = row;
+  const named = spans.findLast(({ kind }) => kind === first.kind) ?? first;
   return (
     <div className="lane">
-      <Link to={`/runs/${run}?view=journal#seq=${span.seq}`} className="lane-name" title={translate("Show its entry")}>
-        <bdi>{labelOf(span)}</bdi>
+      <Link to={`/runs/${run}?view=journal#seq=${first.seq}`} className="lane-name" title={translate("Show its entry")}>
+        <bdi>{labelOf(named)}</bdi>
       </Link>
       <span className="track">
-        <b className={span.isBad === true ? `${span.kind} bad` : span.kind} style={{ left, width }} />
+        {spans.map((span) => (
+          <b
+            key={`${span.kind}-${span.seq}`}
+            className={span.isBad === true ? `${span.kind} bad` : span.kind}
+            style={placeOf(span, { from, whole, end })}
+          />
+        ))}
       </span>
       <span className="t">
-        {spanWords(took)}
-        {span.to === undefined && "…"}
+        {spanWords(Math.max(0, (last.to ?? end) - first.from))}
+        {last.to === undefined && "…"}
       </span>
     </div>
   );
+}
+
+/** Where the bar of a span is on its track. */
+function placeOf(
+  span: Span,
+  { from, whole, end }: { readonly from: number; readonly whole: number; readonly end: number },
+): { readonly left: string; readonly width: string } {
+  const took = Math.max(0, (span.to ?? end) - span.from);
+  return {
+    left: `${Math.min(99.5, ((span.from - from) / whole) * 100)}%`,
+    width: `${Math.max(0.4, Math.min(100, (took / whole) * 100))}%`,
+  };
 }
 
 /** What a span is about, in words. */

@@ -72,6 +72,32 @@ export function foldTimeline(before: Timeline, { seq, at, event }: Entry): Timel
 
 const LABEL_CHARS = 60;
 
+/** Spans that stand on one row: a step of the model with its failed attempts and the waits between them, or one span. */
+export interface SpanRow {
+  readonly first: Span;
+  readonly last: Span;
+  readonly spans: readonly Span[];
+}
+
+/** The rows of a timeline, in order. */
+export function rowsOf(spans: readonly Span[]): readonly SpanRow[] {
+  const rows: SpanRow[] = [];
+  for (const span of spans) {
+    const row = rows.at(-1);
+    if (row !== undefined && isSameTry(row.last, span))
+      rows[rows.length - 1] = { ...row, last: span, spans: [...row.spans, span] };
+    else rows.push({ first: span, last: span, spans: [span] });
+  }
+  return rows;
+}
+
+/** Whether a span goes on with what the span before it failed at. */
+function isSameTry(before: Span, span: Span): boolean {
+  if (span.kind === "healing") return before.isBad === true;
+  const isAgain = span.kind === "model" && (span.attempt ?? 1) > 1;
+  return isAgain && (before.kind === "healing" || (before.kind === "model" && before.isBad === true));
+}
+
 /** How the time of a run divides, in milliseconds for each kind. */
 export function timeSpent({ spans, to }: Timeline): { readonly [kind in SpanKind]: number } {
   const spent = { model: 0, hand: 0, person: 0, healing: 0 };
