@@ -141,10 +141,14 @@ test("the facts of the run before stay at the beginning, and what differs now is
   assert.deepEqual([next.facts, next.changed], [facts, { date: "2026-11-19" }]);
   const same = await withEarlier(journal, start("two?", { facts }), { thread: "t" });
   assert.equal(same.changed, undefined);
-  const elsewhere = await withEarlier(journal, start("two?", { facts: { system: "Darwin" }, workspace: "/other" }), {
-    thread: "t",
-  });
-  assert.deepEqual([elsewhere.facts, elsewhere.changed], [{ system: "Darwin" }, undefined]);
+  const elsewhere = await withEarlier(
+    journal,
+    start("two?", { facts: { system: "Darwin", date: "2026-11-20" }, workspace: "/other" }),
+    {
+      thread: "t",
+    },
+  );
+  assert.deepEqual([elsewhere.facts, elsewhere.changed], [{ system: "Darwin", date: "2026-11-20" }, undefined]);
 });
 
 test("a thread of very many runs is read within its bound, and each new run knows the last one", async () => {
