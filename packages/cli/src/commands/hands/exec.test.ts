@@ -51,7 +51,7 @@ test("of an output that is too much for the way, it is said that some is missing
   await brain.host("web1");
   const { code, stdout, stderr } = await stage.run("hands", "exec", "web1", "--", "seq", "1", "2000000");
   assert.equal(code, 0);
-  assert.match(stderr, new RegExp(`only ${stdout.length} of 14888896 bytes of stdout came`));
+  assert.match(stderr, new RegExp(`only ${Buffer.byteLength(stdout)} of 14888896 bytes of stdout came`));
 });
 
 test("on several hands it is done on each, told under their names, and the worst end is the end", async (t) => {
