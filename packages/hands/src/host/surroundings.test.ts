@@ -4,10 +4,14 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { HAND_LIMITS } from "@vidro/core";
+import { HAND_LIMITS, SKILL_LIMITS } from "@vidro/core";
 import type { Surroundings } from "@vidro/core";
+import { printable } from "@vidro/core/text";
+import { HOST_FACTS_SCHEMA } from "@vidro/core/wire/host-facts";
+import { explainMismatch } from "@vidro/core/wire/schema-check";
 import { findHostSandbox } from "../exec/sandbox.ts";
 import { openPolicy } from "../policy/policy-file.ts";
+import { loadSchemaCompiler } from "../schema-compiler.ts";
 import { contextIn, handIn, scratch } from "../scratch.fixture.ts";
 
 /** What a hand with the shipped policy tells of a folder. */
@@ -117,4 +121,54 @@ test("a hand tells the skills of the project and of the workspace, and none that
     { name: "release", description: "How release is done.", path: ".agents/skills/release/SKILL.md" },
     { name: "deploy", description: "How deploy is done.", path: ".claude/skills/deploy/SKILL.md" },
   ]);
+});
+
+/** What the brain finds wrong with facts; undefined when it takes them. */
+async function mismatchOf(facts: Surroundings): Promise<string | undefined> {
+  const validate = (await loadSchemaCompiler()).compile(HOST_FACTS_SCHEMA);
+  return explainMismatch(validate, facts, "the facts");
+}
+
+test("one skill of a hostile project does not cost the others: its description is one line of visible characters", async (t) => {
+  const folder = scratch(t);
+  const workspace = workspaceIn(folder, { ".keep": "" });
+  const descriptions = {
+    bell: "rings\u0007\u009b2J",
+    bidi: "safe \u202egnihton\u2066 seod",
+    hidden: "\u{e0049}\u{e0067}shown",
+    long: "😀".repeat(1000),
+    plain: "How it is done.",
+    unseen: "\u200b\u2060",
+  };
+  for (const [name, description] of Object.entries(descriptions)) {
+    const place = join(workspace, ".agents/skills", name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "SKILL.md"), `---\nname: ${name}\ndescription: ${description}\n---\nDo it.\n`);
+  }
+  const facts = await factsOf(t, folder);
+  assert.equal(await mismatchOf(facts), undefined);
+  const told = new Map(facts.skills?.map(({ name, description }) => [name, description]));
+  assert.deepEqual([...told.keys()], ["bell", "bidi", "hidden", "long", "plain"]);
+  assert.equal(told.get("plain"), "How it is done.");
+  assert.equal(told.get("bidi"), "safe gnihton seod");
+  for (const description of told.values()) {
+    assert.equal(description, printable(description));
+    assert.ok(Array.from(description).length <= SKILL_LIMITS.descriptionChars && description.isWellFormed());
+  }
+});
+
+test("the state of a repository with many long names is cut to what a brain takes", async (t) => {
+  const folder = scratch(t);
+  const deep = `${"d".repeat(200)}/${"e".repeat(200)}`;
+  const workspace = workspaceIn(folder, {});
+  mkdirSync(join(workspace, deep), { recursive: true });
+  const names = Array.from({ length: 30 }, (_, nth) => `${deep}/${"f".repeat(200)}${nth}`);
+  for (const name of names) writeFileSync(join(workspace, name), "one\n");
+  git(workspace, "init", "-q", "-b", "trunk");
+  git(workspace, "add", ".");
+  git(workspace, "commit", "-qm", "first");
+  for (const name of names) writeFileSync(join(workspace, name), "two, which is longer\n");
+  const facts = await factsOf(t, folder);
+  assert.equal(await mismatchOf(facts), undefined);
+  assert.match(facts.git ?? "", /^trunk/);
 });

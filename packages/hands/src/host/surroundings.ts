@@ -4,6 +4,7 @@ import os from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import type { Guide, ProcessPlan, Surroundings } from "@vidro/core";
+import { headOf } from "@vidro/core/text";
 import { findProgram } from "../exec/fingerprints.ts";
 import { readSystemName } from "../exec/proc.ts";
 import { SHELL } from "../exec/shell-program.ts";
@@ -56,7 +57,7 @@ async function gitWords(root: string, context: HandContext, spools: string): Pro
     ...(changed === 0 ? [] : [`${changed} changed`]),
     ...(added === 0 ? [] : [`${added} not tracked`]),
   ].join(", ");
-  return `${branch}, ${counts}:\n${shortList(changes)}`;
+  return headOf(`${branch}, ${counts}:\n${shortList(changes)}`, HAND_LIMITS.gitFactChars);
 }
 
 /** The first of the changed files. */
