@@ -298,6 +298,9 @@ test("a host joins by the line that the wizard shows, and the page says so", asy
   try {
     await page.getByText("web-1 connected").waitFor();
     await page.getByRole("region", { name: "web-1" }).getByText("ok", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "web 1" }).click();
+    await page.getByRole("region", { name: "local" }).waitFor({ state: "detached" });
+    await shown.assertAccessible();
     await page.getByRole("link", { name: "Home" }).click();
     await page.getByLabel("Hand", { exact: true }).selectOption({ label: "web-1" });
     await page.getByLabel("What should be done?").fill("how much memory is free?");

@@ -22,6 +22,8 @@ export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode
   const { value: hands, fault, refresh } = usePolled("hands", () => vidro.hands.list());
   const { value: runs = [] } = usePolled("open-runs", readOpenRuns);
   const [isAdding, setAdding] = useState(false);
+  const [tag, setTag] = useState("");
+  const shown = hands?.filter(({ tags }) => tag === "" || tags.includes(tag));
   const up = hands?.filter(({ state }) => state === "ok").length ?? 0;
   return (
     <>
@@ -34,6 +36,7 @@ export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode
                 ? translate("Reading the list…")
                 : translate("{n} of {all} connected", { n: up, all: hands.length })}
             </span>
+            <TagChoice hands={hands ?? []} tag={tag} choose={setTag} />
           </div>
         </div>
         {isAdmin && (
@@ -46,12 +49,36 @@ export function HandsPage({ isAdmin }: { readonly isAdmin: boolean }): ReactNode
       {isAdding && <AddHost hands={hands ?? []} />}
       {hands?.length === 0 && <p className="empty">{translate("No host works for this brain yet: add one.")}</p>}
       <div className="tiles">
-        {hands?.map((hand) => (
+        {shown?.map((hand) => (
           <HandTile key={hand.id} hand={hand} runs={runs} isAdmin={isAdmin} changed={refresh} />
         ))}
       </div>
     </>
   );
+}
+
+/** The tags of the hands with how many have each; pressing one shows only those, pressing it again shows all. */
+function TagChoice(props: {
+  readonly hands: readonly HandRecord[];
+  readonly tag: string;
+  readonly choose: (tag: string) => void;
+}): ReactNode {
+  const { hands, tag, choose } = props;
+  const counts = new Map<string, number>();
+  for (const { tags } of hands) for (const one of tags) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return [...counts]
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([name, count]) => (
+      <button
+        key={name}
+        type="button"
+        className="tag"
+        aria-pressed={name === tag}
+        onClick={() => choose(name === tag ? "" : name)}
+      >
+        <Line text={name} chars={40} /> {count}
+      </button>
+    ));
 }
 
 function HandTile(props: {

@@ -6,6 +6,7 @@ import { spanWords } from "@vidro/core/text";
 import { faultWords, request } from "../brain/connection.ts";
 import { usePolled } from "../brain/polled.ts";
 import { translate } from "../words/translate.ts";
+import type { Phrase } from "../words/words.ts";
 import { Line } from "./text.tsx";
 import { healthWords } from "./words.ts";
 
@@ -34,13 +35,21 @@ export function BrainParts(props: {
   );
 }
 
+/** The parts whose health the brain tells, by their names on the wire. */
+const PARTS: { readonly [name: string]: Phrase } = {
+  store: "store",
+  disk: "disk",
+  descriptors: "open files",
+  runs: "runs",
+  hands: "hands",
+};
+
 function PartHealth(props: { readonly name: string; readonly state: string; readonly why: string }): ReactNode {
   const [word, tone] = healthWords(props.state);
+  const name = Object.hasOwn(PARTS, props.name) ? PARTS[props.name] : undefined;
   return (
     <div>
-      <dt>
-        <bdi>{props.name}</bdi>
-      </dt>
+      <dt>{name === undefined ? <bdi>{props.name}</bdi> : translate(name)}</dt>
       <dd>
         <span className={`state ${tone}`}>{word}</span>{" "}
         <span className="quiet">

@@ -2,6 +2,11 @@ import type { WordTable } from "./table.ts";
 
 /** What the pages of hands, agents, the policy and the settings say. */
 export const PLACE_WORDS = {
+  store: ["armazenamento", "almacén"],
+  disk: ["disco", "disco"],
+  "open files": ["arquivos abertos", "archivos abiertos"],
+  runs: ["execuções", "ejecuciones"],
+  hands: ["mãos", "manos"],
   "No hand is connected.": ["Nenhuma mão está conectada.", "Ninguna mano está conectada."],
   "Add a host": ["Acrescentar uma máquina", "Añadir una máquina"],
   "No host works for this brain yet: add one.": [
