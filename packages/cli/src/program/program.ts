@@ -41,7 +41,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addDaemon(root, exit);
   addRun(root, exit);
   addChat(root, exit);
-  addCode(root, exit);
+  addCode(root, exit).version(version, "-v, --version", "print the version");
   addAttach(root, exit);
   addSay(root, exit);
   addRuns(root, exit);
@@ -98,8 +98,9 @@ function addChat(root: Command, exit: Exit): void {
     .action(async (flags) => exit(await (await import("../commands/talk.ts")).talk(flags)));
 }
 
-function addCode(root: Command, exit: Exit): void {
-  addModelFlags(addBrainFlags(root.command("code")))
+/** `codegen` is this command, so that its flags are those of a program, the version among them. */
+function addCode(root: Command, exit: Exit): Command {
+  return addModelFlags(addBrainFlags(root.command("code")))
     .description("work on this folder: a brain decides, this process executes (also: codegen)")
     .argument("[task...]", "what to do; - reads it from stdin")
     .option("--continue", "go on with the last conversation of this folder")
