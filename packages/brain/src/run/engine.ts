@@ -278,9 +278,7 @@ export class RunLoop {
     });
   }
 
-  /**
-   * Repeats the order until the hand takes it: under one id the hand carries it out once, however often it is given.
-   */
+  /** Repeats the order until the hand takes it: under one id the hand carries it out once, however often it is given. */
   async #act(action: Action, approved: string | undefined): Promise<readonly Event[]> {
     const givenUpAt = this.#deps.now() + RUN_LIMITS.handMs;
     const { tools } = this.#state;
@@ -346,9 +344,7 @@ export class RunLoop {
     };
   }
 
-  /**
-   * Gives an order and resolves with its end; NOT_STOPPED when the run is aborted and the hand does not stop in time.
-   */
+  /** Gives an order and resolves with its end; NOT_STOPPED when the run is aborted and the hand does not stop in time. */
   async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<ActionEnd> {
     const { hand, redactor, live } = this.#deps;
     const { signal } = this.#halt;
