@@ -16,6 +16,13 @@ test("paragraphs, headings, points, code and tables of a text are blocks", () =>
   ]);
 });
 
+test("a quoted output keeps its columns", () => {
+  assert.deepEqual(blocksOf("It has 2 entries:\n     │ a  1\n     │ b  2"), [
+    { kind: "lines", text: "It has 2 entries:" },
+    { kind: "code", text: "     │ a  1\n     │ b  2" },
+  ]);
+});
+
 test("code that is still being written is code already", () => {
   assert.deepEqual(blocksOf("See:\n```\nls"), [
     { kind: "lines", text: "See:" },

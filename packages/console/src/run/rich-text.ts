@@ -19,7 +19,8 @@ export type TextBlock =
 const FENCE = /^ {0,3}(`{3,}|~{3,})[\w+-]*\s*$/;
 const POINT = /^ {0,3}(?:[-*+]|(\d{1,6})[.)]) +(\S.*)$/;
 const HEADING = /^#{1,6} +(\S.*?)#*$/;
-const ROW = /^ {0,3}\|.*\|\s*$/;
+/** A row of a table, or a line of an output that the offline model quotes. */
+const ROW = /^ {0,3}\|.*\|\s*$|^ *│/;
 
 /** The blocks of a text, in order. */
 export function blocksOf(text: string): readonly TextBlock[] {
@@ -42,7 +43,7 @@ function blockAt(lines: readonly string[], at: number): readonly [block: TextBlo
   const [, heading] = HEADING.exec(line) ?? [];
   if (heading !== undefined) return [{ kind: "heading", text: heading.trim() }, at + 1];
   if (POINT.test(line)) return pointsAt(lines, at);
-  // The columns of a table stand below each other only in code.
+  // Columns stand below each other only in code.
   if (ROW.test(line)) {
     const end = endOf(lines, at, (one) => ROW.test(one));
     return [{ kind: "code", text: lines.slice(at, end).join("\n") }, end];
