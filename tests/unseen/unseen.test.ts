@@ -47,6 +47,10 @@ const FILES = [
   "eighteenth.txt",
   "nineteenth.txt",
   "twentieth.txt",
+  "twenty-first.txt",
+  "twenty-second.txt",
+  "twenty-third.txt",
+  "twenty-fourth.txt",
 ];
 
 for (const file of FILES) {

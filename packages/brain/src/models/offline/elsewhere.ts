@@ -33,7 +33,7 @@ export function isElsewhere(tokens: readonly Token[], wants: readonly Want[], pr
   if (!OF_MANIFEST.has(kind) && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const isFree = (token: Token) => takesAnyName(kind) && isRead(token);
   if (tokens.some((token) => isForeign(token, kind) && !isFree(token) && !isIdle(tokens, token))) return true;
-  const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
+  const strange = strangeWords(tokens, kind).filter((token) => !isRead(token) && !isIdle(tokens, token));
   if (isUnspoken(tokens, strange, kind)) return true;
   const unknown = strange.filter(({ plain }) => LEXICON.isNameLike(LEXICON.correct(plain)));
   // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
@@ -115,6 +115,21 @@ function isOfOther(tokens: readonly Token[]): boolean {
   });
 }
 
+/** Intents that may be asked for with common words alone: "what is this", "where am I". */
+const PLAINLY: ReadonlySet<Intent> = new Set([
+  "folder",
+  "help",
+  "hostname",
+  "list",
+  "load",
+  "logged-in",
+  "os",
+  "project",
+  "read",
+  "start",
+  "whoami",
+]);
+
 /** Meanings of words that ask, and that tell what is asked for: "where did I leave notes.txt". */
 const ASKING: ReadonlySet<string> = new Set(["where", "who", "when", "howmany"]);
 
@@ -124,7 +139,9 @@ function isUnspoken(tokens: readonly Token[], strange: readonly Token[], kind: I
   const topics = tokens.filter((token) => token.kind === undefined && (isAsking(token) || !isGenericWord(token.plain)));
   const own = meaningsOfIntent(kind);
   const isOwn = ({ plain }: Token) => LEXICON.meanings(LEXICON.correct(plain)).some((meaning) => own.has(meaning));
-  return topics.length > 0 && topics.every((token) => (strange.includes(token) || isAsking(token)) && !isOwn(token));
+  // "Again" and "what is 2 plus 2" speak for nothing; "who am I" and "where is it full" do, without a topic of their own.
+  if (topics.length === 0) return !tokens.some(isOperand) && !PLAINLY.has(kind);
+  return topics.every((token) => (strange.includes(token) || isAsking(token)) && !isOwn(token));
 }
 
 /** Whether a word orders nothing where it stands: names that end, "termina em .json", and "remind me what this is called". */
@@ -156,7 +173,7 @@ function isForeign({ kind, plain }: Token, intent: Intent): boolean {
 }
 
 /** An intent whose phrases have so many words of a foreign meaning may be asked for with any of them. */
-const OWN_WORDS = 3;
+const OWN_WORDS = 5;
 
 /** A file that is known by a name without an ending is read under that name. */
 function isCommonFile({ kind, written }: Token): boolean {

@@ -9,6 +9,7 @@ import {
   ordinalIn,
   personIn,
   says,
+  unknownNames,
   withoutUndefined,
 } from "./slots.ts";
 import type { Token } from "./tokens.ts";
@@ -100,6 +101,8 @@ export const committed: Reader = (tokens, kind) => {
   return quoted === undefined ? undefined : [{ kind, text: quoted.written }];
 };
 
+const BRANCH_WORDS = words("branch branches rama ramo checkout");
+
 /** Names that most repositories have, and that phrases name for that reason. */
 const USUAL_BRANCHES = words("main master develop trunk");
 
@@ -113,6 +116,8 @@ export const branchesListed: Reader = (tokens, kind) => {
 /** The branch that is named. */
 export const branched: Reader = (tokens, kind) => {
   const usual = tokens.filter(({ plain: word }) => USUAL_BRANCHES.has(word));
-  const [name] = [...[...operands(tokens, "path"), ...usual].map(({ written }) => written), ...namesIn(tokens, kind)];
+  // A word of every day names a branch only where a branch is spoken of: "quick check" does not.
+  const names = says(tokens, BRANCH_WORDS) ? namesIn(tokens, kind) : unknownNames(tokens, kind);
+  const [name] = [...[...operands(tokens, "path"), ...usual].map(({ written }) => written), ...names];
   return name === undefined ? undefined : [{ kind, name }];
 };

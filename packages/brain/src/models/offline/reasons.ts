@@ -76,7 +76,32 @@ export function requestsIn(tokens: readonly Token[]): readonly (readonly Token[]
       ? [segments[0] ?? []]
       : []),
   ];
-  return [...found, ...headOf(tokens, MIDDLE), ...headOf(tokens, AIMS).filter(asksForRoom)].filter(hasTopic);
+  const heads = [...headOf(tokens, MIDDLE), ...headOf(tokens, AIMS).filter(asksForRoom), ...headBeforeUse(tokens)];
+  return [...found, ...askedBehind(tokens), ...heads].filter(hasTopic);
+}
+
+const KNOWING = /^(know|tell|see|check|confirm|saber|dizer|ver|conferir|confirmar|decir|averiguar|comprobar)$/;
+
+/** The question behind what people want: "as we move tomorrow I need to know how large data/ is". */
+function askedBehind(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const at = tokens.findIndex(({ plain }) => KNOWING.test(plain));
+  const isAsked =
+    /^(o|the|el|la|a|if|whether|se|si)$/.test(tokens[at + 1]?.plain ?? "") ||
+    QUESTIONS.test(tokens[at + 1]?.plain ?? "");
+  return at > 0 && isAsked && isReason(tokens.slice(0, at)) ? [tokens.slice(at + 1)] : [];
+}
+
+const USES = /^(for|para|pra)$/;
+const ARTICLES = /^(a|an|the|my|our|um|uma|o|meu|minha|un|una|el|la|mi|nuestro|nuestra)$/;
+
+/** What is asked before the use that it is for: "the exact node version for a bug report"; a size or a limit depends on it. */
+function headBeforeUse(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const [head] = headOf(tokens, USES);
+  const isUse = head !== undefined && ARTICLES.test(tokens[head.length + 1]?.plain ?? "");
+  const isLimit = tokens.some(
+    ({ plain, kind }) => kind === "number" || /^(enough|suficiente|suficientes|bastante)$/.test(plain),
+  );
+  return isUse && !isLimit ? [head] : [];
 }
 
 /** Whether words ask about something of their own: "what is it" does not. */

@@ -113,6 +113,7 @@ describe("understanding", () => {
     assert.deepEqual(follow("lista os arquivos de src/", "quantos são?"), [{ kind: "count-files", path: "src/" }]);
     assert.deepEqual(follow("is express installed?", "which version?"), [{ kind: "version", name: "express" }]);
     assert.deepEqual(follow("show me notes.txt", "how long is it?"), [{ kind: "count-lines", path: "notes.txt" }]);
+    assert.deepEqual(follow("muestra notes.txt", "¿cuándo se modificó?"), [{ kind: "file-info", path: "notes.txt" }]);
     assert.deepEqual(follow("read notes.txt", "how many lines does it have?"), [
       { kind: "count-lines", path: "notes.txt" },
     ]);

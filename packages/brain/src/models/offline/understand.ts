@@ -9,7 +9,7 @@ import { isWorldwide, languageChances, letteredLanguage, likeliest } from "./lan
 import { readWants } from "./read-want.ts";
 import { requestsIn, withoutStatements } from "./reasons.ts";
 import { operands, withFolders } from "./slots.ts";
-import { tokensOf } from "./tokens.ts";
+import { looksLikeFile, tokensOf } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
 import { isChange } from "./want.ts";
 import type { Intent, Understanding, Want } from "./want.ts";
@@ -62,7 +62,9 @@ function wantsOf({ text, tokens, guesses }: Task, before: Understanding | undefi
   if (leaning !== undefined) return leaning;
   const alone = wantsAlone(tokens, guesses);
   const last = before?.wants.at(-1);
-  return last === undefined ? alone : leanedWants(tokens, alone, last);
+  if (last === undefined) return alone;
+  const leant = leanedWants(tokens, alone, last);
+  return leant.length > 0 ? leant : ofSame(tokens, last);
 }
 
 /** The wants of a sentence by itself. */
@@ -99,13 +101,18 @@ function leanedWants(tokens: readonly Token[], alone: readonly Want[], last: Wan
   const wants = replaced === undefined ? [] : wantsOfClause(replaced);
   const isLeaning = wants.some(({ path, name }) => path === last.path && name === last.name);
   if (isLeaning && !wants.some(({ kind }) => isChange(kind))) return wants;
-  if (alone.length === 0 && replaced === undefined) return sameName(tokens, last);
   return tokens.length <= OFFLINE_LIMITS.followUpWords ? onPathOf(alone, tokens, last) : alone;
 }
 
-/** What a few words mean of the program that was asked about: "which version?". */
-function sameName(tokens: readonly Token[], { kind, name }: Want): readonly Want[] {
-  if (name === undefined || !OF_PROGRAM.has(kind) || tokens.length > OFFLINE_LIMITS.followUpWords) return [];
+/** What a few words mean of the program or the file that was asked about: "which version?", "¿cuándo se modificó?". */
+function ofSame(tokens: readonly Token[], { kind, name, path }: Want): readonly Want[] {
+  if (tokens.length > OFFLINE_LIMITS.followUpWords) return [];
+  if (path !== undefined && looksLikeFile(path)) {
+    const token = { plain: "§file", written: path, kind: "file", endsClause: false } as const;
+    const wants = wantsOfClause([...tokens, token]);
+    return wants.every((want) => want.path === path && !isChange(want.kind)) ? wants : [];
+  }
+  if (name === undefined || !OF_PROGRAM.has(kind)) return [];
   const wants = wantsOfClause([...tokens, { plain: name.toLowerCase(), written: name, endsClause: false }]);
   return wants.every((want) => OF_PROGRAM.has(want.kind) && want.name === name) ? wants : [];
 }
@@ -164,7 +171,7 @@ function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readon
   for (const [at, { intent: guessed, probability: own }] of guesses.slice(0, TRIED).entries()) {
     const kin = guesses.slice(at).filter(({ intent }) => areKin(intent, guessed));
     const probability = kin.reduce((sum, each) => sum + each.probability, 0) / rest;
-    const next = guesses.slice(at + 1).find((each) => !kin.includes(each));
+    const next = guesses.slice(at + 1).find((each) => !kin.includes(each) && isRival(tokens, each));
     const intent = intentIfBelieved({ intent: guessed, probability });
     if (intent === undefined || own < LEAST) return [];
     if (!isAhead(probability, next && { ...next, probability: next.probability / rest })) return [];
@@ -176,6 +183,13 @@ function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readon
     rest -= own;
   }
   return [];
+}
+
+/** Whether a guess could be meant as well: one that does not read a name of the sentence could not. */
+function isRival(tokens: readonly Token[], { intent, probability }: Guess): boolean {
+  if (intent === undefined || probability < LEAST) return true;
+  const wants = readWants(tokens, intent);
+  return wants !== undefined && !leavesName(tokens, wants);
 }
 
 function isAhead(probability: number, next: Guess | undefined): boolean {
@@ -249,11 +263,16 @@ function clausesOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   );
 }
 
+/** Intents whose answer is part of another one's: the clock tells the date, and the system its kernel. */
+const SAID_WITH: ReadonlyMap<Intent, Intent> = new Map([
+  ["date", "time"],
+  ["kernel", "os"],
+]);
+
 function distinct(wants: readonly Want[]): readonly Want[] {
   const seen = new Set<string>();
   const found = wants.filter((want) => {
-    // The clock tells both at once.
-    const key = JSON.stringify(want.kind === "date" ? { ...want, kind: "time" } : want);
+    const key = JSON.stringify({ ...want, kind: SAID_WITH.get(want.kind) ?? want.kind });
     return !seen.has(key) && seen.add(key);
   });
   const [first, second] = found;
