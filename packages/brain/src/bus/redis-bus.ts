@@ -180,10 +180,12 @@ class RedisBus implements Bus {
 
   /** Brings the subscriptions of the client in line with the topics, one change after the other. */
   #subscribeAsWanted(): Promise<void> {
-    return (this.#changing ??= this.#changeSubscriptions().finally(() => (this.#changing = undefined)));
+    return (this.#changing ??= this.#changeSubscriptions());
   }
 
   async #changeSubscriptions(): Promise<void> {
+    // Its caller notes that a change is under way before it can end.
+    await Promise.resolve();
     let client = this.#client;
     try {
       for (; client !== undefined; client = this.#client) {
@@ -203,6 +205,9 @@ class RedisBus implements Bus {
       }
     } catch {
       if (this.#client === client) this.#lose();
+    } finally {
+      // With the last look and not a turn later: a topic that comes in between would have to wait for the next one.
+      this.#changing = undefined;
     }
   }
 

@@ -70,13 +70,18 @@ export class SpanExporter {
   }
 
   #send(): void {
-    this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined));
+    if (this.#waiting.length > 0) this.#sending ??= this.#sendAll();
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, TRACE_LIMITS.batch);
-      if (!(await this.#sendBatch(batch))) this.#world.dropped(batch.length);
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting.splice(0, TRACE_LIMITS.batch);
+        if (!(await this.#sendBatch(batch))) this.#world.dropped(batch.length);
+      }
+    } finally {
+      // With the last look and not a turn later: a span that comes in between would wait for the next one.
+      this.#sending = undefined;
     }
   }
 

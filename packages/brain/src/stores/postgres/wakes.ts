@@ -79,7 +79,7 @@ export class PostgresWakes {
   tellChange(table: WatchedTable, thing: string, count: number): void {
     this.#watchers[table].tell(thing, count);
     if (this.#untold.size < POSTGRES_LIMITS.untold) this.#untold.set(`${table} ${thing}`, [table, thing, count]);
-    this.#telling ??= this.#tell().finally(() => (this.#telling = undefined));
+    this.#telling ??= this.#tell();
   }
 
   /** Stops listening. */
@@ -117,25 +117,30 @@ export class PostgresWakes {
     }
   }
 
+  /** Tells the other brains of all changes; ends with the last look at them, so that a later one begins anew. */
   async #tell(): Promise<void> {
-    // Changes of several turns of the event loop share one notification.
-    for (; this.#untold.size > 0;) {
-      await new Promise((resolve) => setTimeout(resolve, POSTGRES_LIMITS.tellMs).unref());
-      const { bus } = this.#options;
-      if (this.#client === undefined) await this.#connecting;
-      const client = this.#client;
-      const changes = [...this.#untold.values()];
-      this.#untold.clear();
-      if (bus?.condition().isUp === true) {
-        bus.publish(this.#topic, JSON.stringify(changes));
-        continue;
+    try {
+      // Changes of several turns of the event loop share one notification.
+      for (; this.#untold.size > 0;) {
+        await new Promise((resolve) => setTimeout(resolve, POSTGRES_LIMITS.tellMs).unref());
+        const { bus } = this.#options;
+        if (this.#client === undefined) await this.#connecting;
+        const client = this.#client;
+        const changes = [...this.#untold.values()];
+        this.#untold.clear();
+        if (bus?.condition().isUp === true) {
+          bus.publish(this.#topic, JSON.stringify(changes));
+          continue;
+        }
+        if (client === undefined) return;
+        try {
+          await client.query({ ...NOTIFY, values: [this.#options.channel, payloadsOf(changes)] });
+        } catch {
+          // The other brains read the counters.
+        }
       }
-      if (client === undefined) return;
-      try {
-        await client.query({ ...NOTIFY, values: [this.#options.channel, payloadsOf(changes)] });
-      } catch {
-        // The other brains read the counters.
-      }
+    } finally {
+      this.#telling = undefined;
     }
   }
 
