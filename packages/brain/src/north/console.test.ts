@@ -152,6 +152,16 @@ test("pages have a strict policy and a validator, assets are immutable, and no p
     [asset.headers.get("cache-control"), asset.headers.get("content-encoding"), await asset.text()],
     ["public, max-age=31536000, immutable", "br", "let a;"],
   );
+  for (const [accepted, encoding] of [
+    ["gzip, br;q=0.5", "br"],
+    ["BR ; q=1", "br"],
+    ["gzip, br;q=0", null],
+    ["br; q=0.000", null],
+    ["x-br, brotli", null],
+  ] as const) {
+    const { headers } = await stage.call("GET", "/assets/index-1a.js", { "accept-encoding": accepted });
+    assert.equal(headers.get("content-encoding"), encoding, accepted);
+  }
   for (const path of ["/assets/..%2fsecret.js", "/assets/none.js", "/assets/..%2f..%2fetc%2fpasswd"])
     assert.equal((await stage.call("GET", path)).status, 404, path);
 });

@@ -76,7 +76,7 @@ async function showAsset(files: ConsoleFiles, call: RouteCall): Promise<Reply> {
 
 function fileReply(file: ConsoleFile, { headers }: RouteCall, more: { readonly [name: string]: string }): Reply {
   const { type, etag } = file;
-  const isPacked = /\bbr\b/.test(headers["accept-encoding"]?.toString() ?? "");
+  const isPacked = takesBrotli(headers["accept-encoding"]?.toString() ?? "");
   return {
     async stream(response: ServerResponse) {
       response.setHeader("vary", "Accept, Accept-Encoding");
@@ -87,6 +87,11 @@ function fileReply(file: ConsoleFile, { headers }: RouteCall, more: { readonly [
       response.end(bytes);
     },
   };
+}
+
+/** Whether an Accept-Encoding names brotli; with a quality of 0 it refuses it. */
+function takesBrotli(accepted: string): boolean {
+  return accepted.split(",").some((coding) => /^\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
 }
 
 async function showMissing(response: ServerResponse): Promise<void> {
