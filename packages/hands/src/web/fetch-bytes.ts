@@ -79,7 +79,7 @@ function redirectionOf({ statusCode = 0, headers }: IncomingMessage, url: URL): 
   const target = URL.parse(headers.location, url);
   if (target === null || !/^https?:$/.test(target.protocol) || target.href.length > HAND_LIMITS.urlChars)
     throw new Fault("TOOL_FAILED", `${url.href} redirects to what is no address of a page.`);
-  // Credentials are never sent, whoever names them.
+  // Credentials in the address of a redirection are not sent.
   target.username = target.password = "";
   return target;
 }
