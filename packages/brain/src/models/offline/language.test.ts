@@ -24,6 +24,8 @@ describe("the language of a task", () => {
     ["escribe una prueba para el lector de archivos", "es"],
     ["qué framework o libs se usan", "es"],
     ["que servidor dns está configurado", "pt"],
+    ["crie endpoint", "pt"],
+    ["crea endpoint de la api", "es"],
   ] as const)
     test(`${task} is ${language}`, () => assert.equal(languageOf(task, "en"), language));
 

@@ -21,7 +21,8 @@ const KNOWN_SHARE = 1 / 3;
 /** Words that people say alike in every language. */
 const WORLDWIDE: ReadonlySet<string> = new Set(
   `cpu cpus ram swap uptime kernel ip ips dns gpu gpus df ps ls top env hostname whoami pwd git docker ssd hdd wifi uname distro
-   gateway inodes crontab cron dmesg log logs commit commits branch stash npm version`.split(/\s+/),
+   gateway inodes crontab cron dmesg log logs commit commits branch stash npm version api endpoint endpoints backend frontend
+   deploy`.split(/\s+/),
 );
 
 /** The language that a task is written in; `fallback` where nothing tells. */
@@ -31,8 +32,10 @@ export function languageOf(task: string, fallback: Language): Language {
   if (isTyped(task)) return fallback;
   const tokens = tokensOf(task.slice(0, OFFLINE_LIMITS.taskChars)).slice(0, OFFLINE_LIMITS.taskWords);
   const spoken = tokens.map(({ plain }) => plain);
-  const known = spoken.filter((word) => KNOWN_WORDS.has(word));
-  if (isWorldwide(spoken) || known.length < spoken.length * KNOWN_SHARE) return fallback;
+  if (isWorldwide(spoken)) return fallback;
+  const known = spoken.filter((word) => KNOWN_WORDS.has(word) && !WORLDWIDE.has(word));
+  if (known.length === 0 || known.length < spoken.filter((word) => !WORLDWIDE.has(word)).length * KNOWN_SHARE)
+    return fallback;
   return likeliest(languageChances(known), fallback);
 }
 
